@@ -1,0 +1,50 @@
+/**
+ * What went wrong, as a closed set. Each code maps to one exit code of the command line and one gRPC status, so that a
+ * caller can act on it without reading the message.
+ */
+export type ErrorCode =
+  | 'usage' // the command or request itself is wrong
+  | 'manifest' // a manifest is wrong
+  | 'model' // a model file is missing, damaged or cannot be used as it is
+  | 'unsupported' // correct input, but something that this project or the runtime does not do
+  | 'not_found'
+  | 'unavailable' // a server or process that is needed does not answer
+  | 'timeout'
+  | 'cancelled'
+  | 'storage' // the store or the disk failed
+  | 'internal';
+
+/** The process's exit code per error code; 0 is done, 3 (partial) is no error. */
+export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
+  usage: 2,
+  manifest: 2,
+  model: 1,
+  unsupported: 1,
+  not_found: 1,
+  unavailable: 1,
+  timeout: 1,
+  cancelled: 130,
+  storage: 1,
+  internal: 1,
+};
+
+/**
+ * The one error class that this project throws on purpose. The message says what was wrong, where, and what to do; it is
+ * shown to users as it is, without a stack trace.
+ */
+export class PlatformError extends Error {
+  override readonly name = 'PlatformError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,22 @@
+import type { ElementType } from '../onnx/element-type.js';
+import type { Fill } from '../onnx/model.js';
+
+/** An input of a benchmark that the agent makes up. */
+export interface BenchmarkInput {
+  readonly name: string;
+  /** A weight becomes an initializer before the session is created; an activation is fed with every run. */
+  readonly role: 'weight' | 'activation';
+  readonly elementType: ElementType;
+  readonly dims: readonly number[];
+  readonly fill: Fill;
+}
+
+/** A runnable graph without weights: a brick, or a whole model. */
+export interface Benchmark {
+  /** A brick's signature, or a whole model's hash: 64 hexadecimal digits. */
+  readonly signature: string;
+  /** An ONNX file in which all weights are graph inputs. */
+  readonly model: Uint8Array;
+  /** Every input of that graph, in its order. */
+  readonly inputs: readonly BenchmarkInput[];
+}

@@ -1,0 +1,190 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoProto } from '../generated/onnx/onnx.js';
+import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
+import { fillBlocks } from './fill.js';
+import type { DeclaredType, Model, Node, Tensor } from './model.js';
+
+/** A model on its way out: its size is known before its weights are made. */
+export interface EncodedModel {
+  readonly byteLength: number;
+  /** Pieces in order; each is only valid until the next one is asked for. */
+  readonly chunks: Iterable<Uint8Array>;
+}
+
+const MODEL_GRAPH_TAG = tag(7);
+const GRAPH_INITIALIZER_TAG = tag(5);
+const TENSOR_RAW_DATA_TAG = tag(9);
+const FILE_BLOCK_BYTES = 1 << 20;
+
+function tag(fieldNumber: number): Uint8Array {
+  return new BinaryWriter().uint32((fieldNumber << 3) | 2).finish();
+}
+
+function varint(value: number): Uint8Array {
+  return new BinaryWriter().uint64(value).finish();
+}
+
+function dataByteLength(tensor: Tensor): number {
+  switch (tensor.data.kind) {
+    case 'inline':
+      return tensor.data.bytes.length;
+    case 'file':
+      return tensor.data.byteLength;
+    case 'fill':
+      return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
+    case 'strings':
+      return 0;
+  }
+}
+
+function* fileBlocks(path: string, offset: number, byteLength: number): Generator<Uint8Array> {
+  const file = openSync(path, 'r');
+  try {
+    const block = new Uint8Array(Math.min(FILE_BLOCK_BYTES, byteLength));
+    for (let done = 0; done < byteLength;) {
+      const read = readSync(file, block, 0, Math.min(block.length, byteLength - done), offset + done);
+      if (read === 0) throw new Error(`${path} ends before byte ${offset + byteLength}`);
+      yield block.subarray(0, read);
+      done += read;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function* dataBlocks(tensor: Tensor): Generator<Uint8Array> {
+  const { data } = tensor;
+  if (data.kind === 'inline') yield data.bytes;
+  else if (data.kind === 'file') yield* fileBlocks(data.path, data.offset, data.byteLength);
+  else if (data.kind === 'fill') yield* fillBlocks(tensor.elementType, elementCount(tensor.dims), data.fill);
+}
+
+interface EncodedTensor {
+  readonly tensor: Tensor;
+  /** Everything of the TensorProto up to and including the length of raw_data. */
+  readonly head: Uint8Array;
+  readonly dataBytes: number;
+}
+
+function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
+  const dataBytes = dataByteLength(tensor);
+  const fields = TensorProto.encode({
+    ...TensorProto.create(),
+    name,
+    dims: tensor.dims.map(BigInt),
+    dataType: ELEMENT_TYPES[tensor.elementType].code,
+    stringData: tensor.data.kind === 'strings' ? [...tensor.data.values] : [],
+  }).finish();
+  if (tensor.data.kind === 'strings') return { tensor, head: fields, dataBytes };
+  return { tensor, head: Buffer.concat([fields, TENSOR_RAW_DATA_TAG, varint(dataBytes)]), dataBytes };
+}
+
+/** The declared type as a TypeProto; undefined dimensions leave the shape out. */
+export function typeProtoOf(type: DeclaredType): TypeProto {
+  return {
+    denotation: '',
+    value: {
+      $case: 'tensorType',
+      value: {
+        elemType: ELEMENT_TYPES[type.elementType].code,
+        shape:
+          type.dims === undefined
+            ? undefined
+            : {
+                dim: type.dims.map((dim) => ({
+                  denotation: '',
+                  value:
+                    typeof dim === 'number'
+                      ? { $case: 'dimValue' as const, value: BigInt(dim) }
+                      : dim === ''
+                        ? undefined
+                        : { $case: 'dimParam' as const, value: dim },
+                })),
+              },
+      },
+    },
+  };
+}
+
+/** A node as the file format has it. */
+export function nodeProtoOf(node: Node): NodeProto {
+  return {
+    name: node.name,
+    opType: node.opType,
+    domain: node.domain,
+    input: [...node.inputs],
+    output: [...node.outputs],
+    attribute: [...node.attributes],
+    docString: '',
+    overload: '',
+  };
+}
+
+/**
+ * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
+ * Nothing but what `Model` holds is written: no producer, no metadata, no documentation strings.
+ *
+ * @throws when a tensor's file ends early
+ */
+export function encodeModel(model: Model): EncodedModel {
+  const { graph } = model;
+  const header = new BinaryWriter();
+  header.uint32((1 << 3) | 0).int64(model.irVersion);
+  for (const [domain, version] of model.opsets) {
+    OperatorSetIdProto.encode({ domain, version: BigInt(version) }, header.uint32((8 << 3) | 2).fork()).join();
+  }
+  const headerBytes = header.finish();
+
+  const body = new BinaryWriter();
+  for (const node of graph.nodes) NodeProto.encode(nodeProtoOf(node), body.uint32((1 << 3) | 2).fork()).join();
+  body.uint32((2 << 3) | 2).string(graph.name);
+  const writeValue = (fieldNumber: number, name: string): void => {
+    const type = graph.types.get(name);
+    const info = { name, docString: '', type: type === undefined ? undefined : typeProtoOf(type) };
+    ValueInfoProto.encode(info, body.uint32((fieldNumber << 3) | 2).fork()).join();
+  };
+  const ends = new Set([...graph.inputs, ...graph.outputs]);
+  for (const name of graph.inputs) writeValue(11, name);
+  for (const name of graph.outputs) writeValue(12, name);
+  for (const name of graph.types.keys()) {
+    if (!ends.has(name) && !graph.initializers.has(name)) writeValue(13, name);
+  }
+  const bodyBytes = body.finish();
+
+  const tensors = [...graph.initializers].map(([name, tensor]) => encodeTensor(name, tensor));
+  const tensorPrefix = ({ head, dataBytes }: EncodedTensor): Uint8Array =>
+    Buffer.concat([GRAPH_INITIALIZER_TAG, varint(head.length + dataBytes), head]);
+  const prefixes = tensors.map(tensorPrefix);
+  const tensorBytes = tensors.reduce((sum, { dataBytes }, i) => sum + (prefixes[i]?.length ?? 0) + dataBytes, 0);
+
+  const graphLength = bodyBytes.length + tensorBytes;
+  const graphPrefix = Buffer.concat([MODEL_GRAPH_TAG, varint(graphLength)]);
+
+  function* chunks(): Generator<Uint8Array> {
+    yield headerBytes;
+    yield graphPrefix;
+    yield bodyBytes;
+    for (const [i, { tensor }] of tensors.entries()) {
+      const prefix = prefixes[i];
+      if (prefix !== undefined) yield prefix;
+      yield* dataBlocks(tensor);
+    }
+  }
+  return {
+    byteLength: headerBytes.length + graphPrefix.length + graphLength,
+    chunks: { [Symbol.iterator]: chunks },
+  };
+}
+
+/** The whole model in one buffer; weights included. */
+export function encodeModelToBytes(model: Model): Uint8Array {
+  const { byteLength, chunks } = encodeModel(model);
+  const bytes = new Uint8Array(byteLength);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
