@@ -12,7 +12,7 @@ const LEVELS = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'out/', 'src/generated/'] },
+  { ignores: ['dist*/', 'out/', 'src/generated/'] },
   tseslint.configs.recommendedTypeChecked,
   {
     files: ['**/*.ts'],
