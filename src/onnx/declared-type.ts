@@ -1,0 +1,45 @@
+import type { TypeProto, ValueInfoProto } from '../generated/onnx/onnx.js';
+import { elementTypeOfCode } from './element-type.js';
+import type { DeclaredType, Dimension } from './model.js';
+
+/** A tensor's type, or in words what the value is instead. */
+export type TypeReading = { readonly type: DeclaredType } | { readonly type: undefined; readonly insteadOf: string };
+
+/** What messages call the cases of TypeProto that are no tensors. */
+const OTHER_TYPES = {
+  sequenceType: 'a sequence',
+  mapType: 'a map',
+  sparseTensorType: 'a sparse tensor',
+  optionalType: 'an optional value',
+} as const;
+
+function dimensionOf(value: bigint): Dimension {
+  const size = Number(value);
+  // Some exporters write -1 for a size that they do not know.
+  return Number.isSafeInteger(size) && size >= 0 ? size : '';
+}
+
+/** Reads what a file says about a value. */
+export function readType(proto: TypeProto | undefined): TypeReading {
+  const value = proto?.value;
+  if (value === undefined) return { type: undefined, insteadOf: 'a value without a type' };
+  if (value.$case !== 'tensorType') return { type: undefined, insteadOf: OTHER_TYPES[value.$case] };
+  const { elemType, shape } = value.value;
+  const elementType = elementTypeOfCode(elemType);
+  if (elementType === undefined) return { type: undefined, insteadOf: `a tensor of element type number ${elemType}` };
+  const dims = shape?.dim.map(({ value: dim }): Dimension => {
+    if (dim === undefined) return '';
+    return dim.$case === 'dimParam' ? dim.value : dimensionOf(dim.value);
+  });
+  return { type: { elementType, dims } };
+}
+
+/** The types of those values that are known to be tensors; where a value appears twice, the first one counts. */
+export function tensorTypes(infos: Iterable<ValueInfoProto>): Map<string, DeclaredType> {
+  const types = new Map<string, DeclaredType>();
+  for (const { name, type: proto } of infos) {
+    const { type } = readType(proto);
+    if (type !== undefined && !types.has(name)) types.set(name, type);
+  }
+  return types;
+}

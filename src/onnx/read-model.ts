@@ -1,0 +1,65 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { messageOf, PlatformError } from '../errors.js';
+import { ModelProto } from '../generated/onnx/onnx.js';
+import { bufferSource, type ByteSource, FileSource } from './byte-source.js';
+import { ExternalData } from './external-data.js';
+import type { Model } from './model.js';
+import { modelFromProto } from './model-from-proto.js';
+import { stripPayloads } from './strip-payloads.js';
+import { TensorReader } from './tensor-reader.js';
+
+/**
+ * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
+ * time and memory depend on the graph alone. The model is normalised: functions are inlined, `Constant` nodes are
+ * initializers, nodes are in topological order, and what no output depends on is left out.
+ *
+ * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
+ *   this project does not support; the message names the file, the node or tensor, and what to do
+ */
+export async function readModel(path: string): Promise<Model> {
+  // Not blocking, so that a pipe that nobody writes to cannot hold up the process before it is seen to be none of ours.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
+    throw new PlatformError('model', `${path} cannot be read: ${messageOf(error)}. Name an ONNX file.`, {
+      cause: error,
+    });
+  });
+  const external = new ExternalData(path, path);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) {
+      const kind = stats.isDirectory() ? 'a folder' : 'a device or pipe';
+      throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
+    }
+    return readFrom(new FileSource(path, resolve(path), file.fd, stats.size), external);
+  } finally {
+    external.close();
+    await file.close();
+  }
+}
+
+/**
+ * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It cannot have external
+ * data.
+ *
+ * @param source what messages call it
+ * @throws PlatformError as {@link readModel}
+ */
+export function parseModel(bytes: Uint8Array, source: string): Model {
+  return readFrom(bufferSource(source, bytes), undefined);
+}
+
+function readFrom(source: ByteSource, external: ExternalData | undefined): Model {
+  return modelFromProto(decode(source), new TensorReader(source, external));
+}
+
+function decode(source: ByteSource): ModelProto {
+  const stripped = stripPayloads(source);
+  try {
+    return ModelProto.decode(stripped);
+  } catch (error) {
+    const problem = `${source.name} is not a readable ONNX file: ${messageOf(error)}`;
+    throw new PlatformError('model', `${problem}. Copy, download or export it again.`, { cause: error });
+  }
+}
