@@ -1,0 +1,119 @@
+import {
+  canonicalAttributes,
+  type Benchmark,
+  type DeclaredType,
+  type LayerGraph,
+  type Node,
+  readNames,
+  type Tensor,
+  weightlessBenchmark,
+} from '../../src/plugin-api.js';
+import type { Sequence } from './decompose.js';
+
+/** The file version that all bricks have: the newest that carries every element type we know (IR 10, ONNX 1.16). */
+const BRICK_IR_VERSION = 10;
+
+/** The runnable ONNX model of one unique sequence, without weights. Its `signature` names it. */
+export interface Brick extends Benchmark {
+  /** Operators in order, for people: "Conv", "BatchNormalization". */
+  readonly operators: readonly string[];
+}
+
+/**
+ * New names in the order in which values are first met, so that what something was called, and where in its model it
+ * stood, leaves no trace.
+ */
+class Anonymizer {
+  private readonly names = new Map<string, string>();
+
+  nameOf(value: string): string {
+    if (value === '') return '';
+    let name = this.names.get(value);
+    if (name === undefined) {
+      name = `v${this.names.size}`;
+      this.names.set(value, name);
+    }
+    return name;
+  }
+}
+
+/** For each layer index, whether its outputs are read outside a given window; built once per model. */
+export interface LastUses {
+  /** Index of the last layer that reads a value; Infinity for the model's outputs. */
+  readonly lastUse: ReadonlyMap<string, number>;
+}
+
+/** Indexes where each value is last read, so that cutting all sequences stays linear. */
+export function lastUses(graph: LayerGraph): LastUses {
+  const lastUse = new Map<string, number>();
+  for (const [index, layer] of graph.layers.entries()) for (const name of readNames(layer)) lastUse.set(name, index);
+  for (const name of graph.outputs) lastUse.set(name, Infinity);
+  return { lastUse };
+}
+
+/**
+ * Cuts a sequence out of its model as a brick. Everything that tells apart two sequences worth measuring apart is in the
+ * brick's file, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
+ * opset versions. Nothing else is: no names, no weights. So the hash of the file is the signature.
+ *
+ * The order of the nodes is the model's topological order.
+ */
+export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Sequence): Brick {
+  const layers = graph.layers.slice(sequence.first, sequence.last + 1);
+  const names = new Anonymizer();
+  const types = new Map<string, DeclaredType>();
+  const initializers = new Map<string, Tensor>();
+  const inputs: string[] = [];
+  const outputs: string[] = [];
+  const produced = new Set<string>();
+
+  const read = (value: string): void => {
+    const name = names.nameOf(value);
+    if (produced.has(value) || types.has(name) || initializers.has(name)) return;
+    const constant = graph.constants.get(value);
+    const type = graph.types.get(value);
+    if (constant !== undefined) initializers.set(name, constant);
+    else if (type !== undefined) {
+      types.set(name, type);
+      inputs.push(name);
+    }
+  };
+
+  const nodes = layers.map((layer): Node => {
+    for (const value of readNames(layer)) read(value);
+    const outputNames = layer.outputs.map((value) => {
+      produced.add(value);
+      return names.nameOf(value);
+    });
+    for (const value of layer.outputs) {
+      const type = graph.types.get(value);
+      if (type !== undefined) types.set(names.nameOf(value), type);
+    }
+    return {
+      name: '',
+      opType: layer.opType,
+      domain: layer.domain === 'ai.onnx' ? '' : layer.domain,
+      inputs: layer.inputs.map((value) => names.nameOf(value)),
+      outputs: outputNames,
+      attributes: canonicalAttributes(layer.attributes, (value) => names.nameOf(value)),
+    };
+  });
+  for (const value of layers.flatMap((layer) => layer.outputs)) {
+    if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
+  }
+
+  const domains = new Set(nodes.map(({ domain }) => domain));
+  const opsets = new Map(
+    [...graph.opsets]
+      .map(([domain, version]) => [domain === 'ai.onnx' ? '' : domain, version] as const)
+      .filter(([domain]) => domain === '' || domains.has(domain))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const benchmark = weightlessBenchmark({
+    source: 'brick',
+    irVersion: BRICK_IR_VERSION,
+    opsets,
+    graph: { name: 'brick', nodes, inputs, outputs, initializers, types },
+  });
+  return { ...benchmark, operators: layers.map(({ opType }) => opType) };
+}

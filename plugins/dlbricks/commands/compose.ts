@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import {
+  type CommandHost,
+  EXIT_PARTIAL,
+  type Measurement,
+  PlatformError,
+  protocolKey,
+  type ResultStore,
+  type System,
+} from '../../../src/plugin-api.js';
+import { compose } from '../compose.js';
+import { prepareModel } from '../evaluate.js';
+import { type Recipe, readRecipe } from '../recipe.js';
+import { reportOf } from '../report/report.js';
+import { readResults } from '../results-file.js';
+import { prepareOutputs, writeOutputs } from './exports.js';
+import { loadModels } from './load-models.js';
+import {
+  addExportOptions,
+  addMeasuringOptions,
+  addServerOption,
+  addStoreOption,
+  DEFAULTS,
+  type MeasuringOptions,
+  type PlaceOptions,
+  protocolOf,
+  runOptionsOf,
+} from './options.js';
+
+interface ComposeOptions extends MeasuringOptions, PlaceOptions {
+  readonly recipe?: string;
+  readonly results?: string;
+  readonly system?: string;
+}
+
+/** Measurements to compose from, all of one system. */
+interface Source {
+  readonly system: System;
+  readonly measurements: ReadonlyMap<string, Measurement>;
+  readonly protocol: Measurement['protocol'];
+}
+
+async function recipeOf(references: readonly string[], options: ComposeOptions, host: CommandHost): Promise<Recipe> {
+  if (options.recipe !== undefined) return readRecipe(options.recipe);
+  const granularity = options.granularity ?? DEFAULTS.granularity;
+  const agent = await host.connect(options.server);
+  const models = [];
+  for (const model of await loadModels(references, options, host)) {
+    models.push((await prepareModel(model, granularity, agent, host.signal)).recipe);
+  }
+  return { format: 'dlbricks-recipe/1', cut: 'layer', granularity, batch: options.batch ?? DEFAULTS.batch, models };
+}
+
+/** The system whose measurements are meant: the one whose fingerprint begins as asked, else this machine. */
+async function systemOf(store: ResultStore, options: ComposeOptions, host: CommandHost): Promise<System> {
+  if (options.system === undefined) {
+    const agent = await host.connect(options.server);
+    return agent.system(runOptionsOf(options.threads ?? DEFAULTS.threads));
+  }
+  const systems = await store.listSystems();
+  const prefix = options.system.toLowerCase();
+  const fitting = systems.filter(({ fingerprint }) => fingerprint.startsWith(prefix));
+  const [system] = fitting;
+  if (system !== undefined && fitting.length === 1) return system;
+  const known = systems.map(({ fingerprint, processor, runOptions, framework, frameworkVersion }) => {
+    return `  ${fingerprint.slice(0, 12)}  ${processor}, ${runOptions.threads} threads, ${framework} ${frameworkVersion}`;
+  });
+  throw new PlatformError(
+    'not_found',
+    [`--system ${options.system}: ${fitting.length} systems of the store begin so; it has:`, ...known].join('\n'),
+  );
+}
+
+async function sourceOf(recipe: Recipe, options: ComposeOptions, host: CommandHost): Promise<Source> {
+  if (options.results !== undefined) {
+    const measurements = await readResults(options.results);
+    const [first] = measurements;
+    if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
+    return {
+      system: first.system,
+      protocol: first.protocol,
+      measurements: new Map(measurements.map((measurement) => [measurement.signature, measurement])),
+    };
+  }
+  const store = await host.openStore(options.store);
+  const system = await systemOf(store, options, host);
+  const protocol = protocolOf(options);
+  const signatures = recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature));
+  const measurements = await store.findMeasurements(
+    [...new Set(signatures)],
+    system.fingerprint,
+    protocolKey(protocol),
+  );
+  return { system, protocol, measurements };
+}
+
+/** `dlbricks compose MODEL...`, `dlbricks compose --recipe FILE` */
+export function registerCompose(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('compose')
+    .description('Compose estimates from measurements that are there; measures nothing')
+    .argument('[model...]', 'model manifest (.yml), .onnx file or zoo:NAME')
+    .option('--recipe <file>', "recipe that 'generate' wrote, instead of models")
+    .option('--results <file>', "results that 'run --suite' wrote, instead of the store")
+    .option(
+      '--system <fingerprint>',
+      'system whose measurements are meant, by the first digits (default: this machine)',
+    );
+  addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  mlmodelscope dlbricks compose zoo:resnet50
+  mlmodelscope dlbricks compose --recipe out/secret/recipe.json --results results.json`,
+    )
+    .action(async (references: string[], options: ComposeOptions) => {
+      if ((references.length === 0) === (options.recipe === undefined)) {
+        throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
+      }
+      const outputs = await prepareOutputs(options);
+      const recipe = await recipeOf(references, options, host);
+      const { system, measurements, protocol } = await sourceOf(recipe, options, host);
+      const signatures = new Set(recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature)));
+      const report = reportOf(
+        {
+          system,
+          models: recipe.models.map((model) => ({ estimate: compose(model, measurements), endToEnd: undefined })),
+          bricks: [...signatures].flatMap((signature) => measurements.get(signature) ?? []),
+          sequences: recipe.models.reduce((sum, { sequences }) => sum + sequences.length, 0),
+          uniqueBricks: signatures.size,
+          measured: 0,
+          interrupted: false,
+        },
+        { granularity: recipe.granularity, batch: recipe.batch, protocol },
+      );
+      await writeOutputs(report, outputs, host);
+      if (report.models.some(({ coverage }) => coverage < 1)) host.setExitCode(EXIT_PARTIAL);
+    });
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { type CommandHost } from '../../../src/plugin-api.js';
+import { prepareModel } from '../evaluate.js';
+import type { PreparedModel } from '../plan.js';
+import { writeSuite } from '../suite.js';
+import { uniqueBricks } from '../unique-bricks.js';
+import { loadModels } from './load-models.js';
+import { addCutOptions, addServerOption, DEFAULTS, type MeasuringOptions } from './options.js';
+
+interface GenerateOptions extends MeasuringOptions {
+  readonly output: string;
+  readonly decoy?: readonly string[];
+  readonly server?: string;
+  readonly quiet?: boolean;
+}
+
+/** `dlbricks generate MODEL... -o DIR` */
+export function registerGenerate(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('generate')
+    .description('Write a suite of unique bricks that can be given away, and the recipe that stays')
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
+    .requiredOption('-o, --output <folder>', 'folder that gets suite/ and recipe.json')
+    .option(
+      '--decoy <model...>',
+      'models whose bricks are mixed in, so that the suite does not tell which it represents',
+    );
+  addServerOption(addCutOptions(command))
+    .option('--quiet', 'no progress; errors and warnings only')
+    .addHelpText(
+      'after',
+      `
+The suite holds no weights, no names, and no order or topology beyond one brick. The recipe says which bricks make which
+model: keep it. Whoever has the suite measures it, and the results come back for composing.
+
+Example:
+  mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out/secret
+  mlmodelscope dlbricks run --suite out/secret/suite --export-json results.json       (anywhere)
+  mlmodelscope dlbricks compose --recipe out/secret/recipe.json --results results.json`,
+    )
+    .action(async (references: string[], options: GenerateOptions) => {
+      const granularity = options.granularity ?? DEFAULTS.granularity;
+      const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
+      const agent = await host.connect(options.server);
+      const progress = host.progress(options.quiet ?? false);
+      const prepared: PreparedModel[] = [];
+      try {
+        for (const [done, model] of loaded.entries()) {
+          progress.step('cutting', done, loaded.length, model.name);
+          prepared.push(await prepareModel(model, granularity, agent, host.signal));
+        }
+      } finally {
+        progress.stop();
+      }
+      const bricks = uniqueBricks(prepared);
+      const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
+      await writeSuite(
+        options.output,
+        { cut: 'layer', granularity, bricks },
+        { format: 'dlbricks-recipe/1', cut: 'layer', granularity, batch: options.batch ?? DEFAULTS.batch, models },
+      );
+      if (options.quiet !== true) {
+        host.warn(
+          `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
+        );
+      }
+    });
+}

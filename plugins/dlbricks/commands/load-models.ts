@@ -1,0 +1,49 @@
+import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
+import { DEFAULTS, type MeasuringOptions } from './options.js';
+
+/** Loads the models that a command line names, with a bar for those that have to be built first. */
+export async function loadModels(
+  references: readonly string[],
+  options: MeasuringOptions & { readonly quiet?: boolean },
+  host: CommandHost,
+): Promise<readonly LoadedModel[]> {
+  const progress = host.progress(options.quiet ?? false);
+  const models: LoadedModel[] = [];
+  try {
+    for (const [done, reference] of references.entries()) {
+      progress.step('loading', done, references.length, reference);
+      models.push(
+        await host.loadModel(reference, {
+          batch: options.batch ?? DEFAULTS.batch,
+          dimensions: options.dimension ?? new Map(),
+          signal: host.signal,
+        }),
+      );
+    }
+  } finally {
+    progress.stop();
+  }
+  for (const note of models.flatMap(({ notes }) => notes)) host.warn(`note: ${note}`);
+  checkDimensions(models, options.dimension);
+  return withUniqueNames(models, references);
+}
+
+/** A dimension that no model has is a typing error. */
+function checkDimensions(models: readonly LoadedModel[], dimensions: ReadonlyMap<string, number> | undefined): void {
+  const symbols = new Set(models.flatMap((model) => model.symbols));
+  for (const name of dimensions?.keys() ?? []) {
+    if (symbols.has(name)) continue;
+    const known = symbols.size === 0 ? 'they have none' : `they have ${[...symbols].join(', ')}`;
+    throw new PlatformError('usage', `--dimension ${name}: none of the models has a dimension of this name; ${known}`);
+  }
+}
+
+/** Two files may have the same name: then what the user typed tells them apart. */
+function withUniqueNames(models: readonly LoadedModel[], references: readonly string[]): readonly LoadedModel[] {
+  const uses = new Map<string, number>();
+  for (const { name } of models) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return models.map((model, index) => {
+    const reference = references[index];
+    return (uses.get(model.name) ?? 0) > 1 && reference !== undefined ? { ...model, name: reference } : model;
+  });
+}

@@ -1,0 +1,121 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { PlatformError, type Protocol, type RunOptions } from '../../../src/plugin-api.js';
+
+/** A whole number within bounds, as an option's value. */
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+    }
+    return value;
+  };
+}
+
+/** `name=value` pairs, collected over several uses of the option. */
+function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
+  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
+  const value = Number(match?.groups?.['value']);
+  if (match?.groups?.['name'] === undefined || value < 1) {
+    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
+  }
+  return new Map([...bound, [match.groups['name'], value]]);
+}
+
+/** How models are cut and measured; undefined where the command line leaves it to a manifest or the default. */
+export interface MeasuringOptions {
+  readonly granularity?: number;
+  readonly cut?: string;
+  readonly threads?: number;
+  readonly batch?: number;
+  readonly runs?: number;
+  readonly warmup?: number;
+  readonly dimension?: ReadonlyMap<string, number>;
+}
+
+/** Where the work is done and where its results go. */
+export interface PlaceOptions {
+  readonly store?: string;
+  readonly server?: string;
+  readonly quiet?: boolean;
+  readonly exportJson?: string;
+  readonly exportCsv?: string;
+  readonly exportMarkdown?: string;
+}
+
+export const DEFAULTS = { granularity: 1, cut: 'layer', threads: 1, batch: 1, runs: 50, warmup: 3 } as const;
+
+const MIN_RUNS = 10;
+const TIME_BUDGET_MS = 5000;
+const TIME_LIMIT_MS = 120_000;
+const MEMORY_LIMIT_BYTES = 8 * 2 ** 30;
+
+export function addCutOptions(command: Command): Command {
+  return command
+    .option(
+      '-G, --granularity <n>',
+      `longest sequence of layers per brick (default: ${DEFAULTS.granularity})`,
+      wholeNumber(1, 1_000_000),
+    )
+    .addOption(
+      new Option(
+        '--cut <cut>',
+        `where graphs are taken apart: layer, the paper's method (default: ${DEFAULTS.cut})`,
+      ).choices(['layer']),
+    )
+    .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumber(1, 65_536))
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
+}
+
+export function addMeasuringOptions(command: Command): Command {
+  return addCutOptions(command)
+    .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
+    .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULTS.runs})`, wholeNumber(1, 1_000_000))
+    .option('--warmup <n>', `runs before them (default: ${DEFAULTS.warmup})`, wholeNumber(0, 100_000));
+}
+
+export function addStoreOption(command: Command): Command {
+  return command.option(
+    '--store <uri>',
+    'where measurements are kept: a path, or memory: (default: in your data folder, or MLMODELSCOPE_STORE)',
+  );
+}
+
+export function addServerOption(command: Command): Command {
+  return command.option('--server <host:port>', 'agent that measures (default: one is started on this machine)');
+}
+
+export function addExportOptions(command: Command): Command {
+  return command
+    .option(
+      '--export-json <file>',
+      'write the whole report; - is standard output, the table then goes to standard error',
+    )
+    .option('--export-csv <file>', 'write one row per model')
+    .option('--export-markdown <file>', 'write the table and the summary')
+    .option('--quiet', 'no progress and no table; errors and warnings only');
+}
+
+/** @throws PlatformError `unsupported` for a cut that is not there */
+export function checkCut(cut: string): 'layer' {
+  if (cut === 'layer') return cut;
+  throw new PlatformError('unsupported', `cut ${cut}: models can be cut at layers only so far; use cut: layer`);
+}
+
+export function runOptionsOf(threads: number): RunOptions {
+  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
+}
+
+/** The protocol that the options ask for, on top of a manifest's where there is one. */
+export function protocolOf(options: MeasuringOptions, manifest?: Protocol): Protocol {
+  const runs = options.runs ?? manifest?.runs ?? DEFAULTS.runs;
+  return {
+    warmupRuns: options.warmup ?? manifest?.warmupRuns ?? DEFAULTS.warmup,
+    runs,
+    minRuns: Math.min(runs, manifest?.minRuns ?? MIN_RUNS),
+    timeBudgetMs: manifest?.timeBudgetMs ?? TIME_BUDGET_MS,
+    occasion: 1,
+    timeLimitMs: manifest?.timeLimitMs ?? TIME_LIMIT_MS,
+    memoryLimitBytes: manifest?.memoryLimitBytes ?? MEMORY_LIMIT_BYTES,
+  };
+}

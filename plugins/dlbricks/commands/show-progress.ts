@@ -1,0 +1,27 @@
+import type { Progress } from '../../../src/plugin-api.js';
+import type { EvaluationEvent } from '../measure.js';
+
+/** An evaluation's events as bars and lines. */
+export function showProgress(progress: Progress): (event: EvaluationEvent) => void {
+  return (event) => {
+    switch (event.kind) {
+      case 'preparing':
+        progress.step('preparing', event.done, event.total, event.model);
+        break;
+      case 'planned':
+        progress.note(
+          `${event.layers} layers, ${event.unique} unique bricks; ${event.toMeasure} measurements to take, ${event.known} known already`,
+        );
+        break;
+      case 'measuring':
+        progress.step('measuring', event.done, event.total, event.label);
+        break;
+      case 'running':
+        progress.within(event.runsDone, event.runsTotal);
+        break;
+      case 'warning':
+        progress.warn(`warning: ${event.message}`);
+        break;
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { CommandHost } from '../../../src/plugin-api.js';
+import { loadModels } from './load-models.js';
+import {
+  addExportOptions,
+  addMeasuringOptions,
+  addServerOption,
+  addStoreOption,
+  DEFAULTS,
+  type MeasuringOptions,
+  type PlaceOptions,
+  protocolOf,
+} from './options.js';
+import { runEvaluation } from './run.js';
+
+/** `dlbricks validate MODEL...` */
+export function registerValidate(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('validate')
+    .description('Estimate models and measure each whole model too, interleaved with its bricks')
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
+  addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))))
+    .addHelpText(
+      'after',
+      `
+Each whole model is measured right before its bricks and once more at the end; the difference is the machine's own
+repeatability, the floor under every accuracy figure.
+
+Examples:
+  mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
+  mlmodelscope dlbricks validate models/*.onnx --threads 2 --export-json - | jq .summary`,
+    )
+    .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
+      const models = await loadModels(references, options, host);
+      const settings = {
+        models,
+        granularity: options.granularity ?? DEFAULTS.granularity,
+        batch: options.batch ?? DEFAULTS.batch,
+        threads: options.threads ?? DEFAULTS.threads,
+        protocol: protocolOf(options),
+        measureEndToEnd: true,
+      };
+      await runEvaluation(settings, options, host);
+    });
+}

@@ -1,0 +1,118 @@
+import {
+  type BenchmarkAgent,
+  layerGraph,
+  type LoadedModel,
+  type Measurement,
+  type Protocol,
+  type RunOptions,
+  type System,
+  unknownValues,
+  weightlessBenchmark,
+} from '../../src/plugin-api.js';
+import { compose, type Estimate } from './compose.js';
+import { type EvaluationContext, measureAll } from './measure.js';
+import { knownResults, planTasks, type PreparedModel, repetitionOf } from './plan.js';
+import { decomposeModel, uniqueBricks } from './unique-bricks.js';
+
+/** What to estimate, and how. */
+export interface EvaluationRequest {
+  readonly models: readonly LoadedModel[];
+  readonly granularity: number;
+  readonly runOptions: RunOptions;
+  readonly protocol: Protocol;
+  /** Measure each whole model as well, right before its bricks and once more at the end. */
+  readonly measureEndToEnd: boolean;
+}
+
+/** Whole-model latency as measured; undefined where an interruption came first. */
+export interface EndToEnd {
+  /** The whole model's. */
+  readonly signature: string;
+  readonly first: Measurement | undefined;
+  /** The same once more, after everything else. */
+  readonly repeat: Measurement | undefined;
+}
+
+/** One model's estimate, and what it is held against. */
+export interface ModelResult {
+  readonly estimate: Estimate;
+  /** undefined where whole models were not asked for. */
+  readonly endToEnd: EndToEnd | undefined;
+}
+
+export interface EvaluationResult {
+  readonly system: System;
+  readonly models: readonly ModelResult[];
+  /** Measurements, failed ones too, of the bricks that the estimates are made of. */
+  readonly bricks: readonly Measurement[];
+  /** Sequences and different bricks of all models together. */
+  readonly sequences: number;
+  readonly uniqueBricks: number;
+  /** How many measurements were taken now; the others were in the store. */
+  readonly measured: number;
+  /** Stopped before everything that was planned was measured. */
+  readonly interrupted: boolean;
+}
+
+/** A model as bricks. Asks the agent's runtime for the types that the file doesn't state. */
+export async function prepareModel(
+  { name, model }: LoadedModel,
+  granularity: number,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+): Promise<PreparedModel> {
+  const whole = weightlessBenchmark(model);
+  const inferred = unknownValues(model).length === 0 ? undefined : await agent.inferTypes(whole, signal);
+  return { ...decomposeModel(name, layerGraph(model, inferred), granularity), whole };
+}
+
+/**
+ * The main job: takes models apart, measures each unique brick that the store does not know yet, and composes the
+ * models' latencies. One measurement at a time; each is in the store before the next one starts, so that an interrupted
+ * evaluation continues where it stopped.
+ *
+ * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
+ *   result, not an error
+ */
+export async function evaluate(request: EvaluationRequest, context: EvaluationContext): Promise<EvaluationResult> {
+  const { agent, store, signal, onEvent } = context;
+  const { protocol, granularity, runOptions, measureEndToEnd } = request;
+
+  const models: PreparedModel[] = [];
+  for (const [done, model] of request.models.entries()) {
+    onEvent({ kind: 'preparing', model: model.name, done, total: request.models.length });
+    models.push(await prepareModel(model, granularity, agent, signal));
+  }
+
+  const system = await agent.system(runOptions);
+  const tasks = planTasks(models, protocol, measureEndToEnd);
+  const results = await knownResults(tasks, system, store);
+  const toMeasure = tasks.filter((task) => !results.has(task));
+  const bricks = uniqueBricks(models);
+  onEvent({
+    kind: 'planned',
+    layers: models.reduce((sum, { recipe }) => sum + recipe.layers, 0),
+    unique: bricks.length,
+    known: tasks.length - toMeasure.length,
+    toMeasure: toMeasure.length,
+  });
+
+  const measured = await measureAll(toMeasure, results, runOptions, context);
+
+  const ofBricks = results.of(protocol);
+  const again = results.of(repetitionOf(protocol));
+  return {
+    system,
+    models: models.map(({ recipe, whole: { signature } }) => ({
+      estimate: compose(recipe, ofBricks),
+      endToEnd: measureEndToEnd
+        ? { signature, first: ofBricks.get(signature), repeat: again.get(signature) }
+        : undefined,
+    })),
+    bricks: bricks.flatMap(({ signature }) => ofBricks.get(signature) ?? []),
+    sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
+    uniqueBricks: bricks.length,
+    measured,
+    interrupted: measured < toMeasure.length,
+  };
+}

@@ -1,0 +1,22 @@
+import type { Plugin } from '../../src/plugin-api.js';
+import { registerCompose } from './commands/compose.js';
+import { registerGenerate } from './commands/generate.js';
+import { registerRun } from './commands/run.js';
+import { registerValidate } from './commands/validate.js';
+
+/** Latency estimates of whole models from unique bricks, after DLBricks (Li, Dakkak, Xiong and Hwu, ICPE 2020). */
+const plugin: Plugin = {
+  name: 'dlbricks',
+  version: '0.1.0',
+  registerCommand(program, host) {
+    const command = program
+      .command('dlbricks')
+      .description('Estimate the latency of whole models from measurements of their unique layer sequences');
+    registerRun(command, host);
+    registerValidate(command, host);
+    registerGenerate(command, host);
+    registerCompose(command, host);
+  },
+};
+
+export default plugin;

@@ -1,0 +1,61 @@
+import {
+  type BenchmarkAgent,
+  type Measurement,
+  PlatformError,
+  type ResultStore,
+  type RunOptions,
+} from '../../src/plugin-api.js';
+import type { Results, Task } from './plan.js';
+
+/** Where an evaluation runs. */
+export interface EvaluationContext {
+  readonly agent: BenchmarkAgent;
+  readonly store: ResultStore;
+  /** Aborted: no further measurement starts, and what there is is composed. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: EvaluationEvent) => void;
+}
+
+/** How far an evaluation is. */
+export type EvaluationEvent =
+  | { readonly kind: 'preparing'; readonly model: string; readonly done: number; readonly total: number }
+  | {
+      readonly kind: 'planned';
+      readonly layers: number;
+      readonly unique: number;
+      readonly known: number;
+      readonly toMeasure: number;
+    }
+  | { readonly kind: 'measuring'; readonly label: string; readonly done: number; readonly total: number }
+  | { readonly kind: 'running'; readonly runsDone: number; readonly runsTotal: number }
+  | { readonly kind: 'warning'; readonly message: string };
+
+/** Measures until done or interrupted, each result stored at once. @returns how many were measured */
+export async function measureAll(
+  tasks: readonly Task[],
+  results: Results,
+  runOptions: RunOptions,
+  { agent, store, signal, onEvent }: EvaluationContext,
+): Promise<number> {
+  for (const [done, { label, benchmark, protocol }] of tasks.entries()) {
+    if (signal.aborted) return done;
+    onEvent({ kind: 'measuring', label, done, total: tasks.length });
+    let measurement: Measurement;
+    try {
+      measurement = await agent.measure(benchmark, runOptions, protocol, {
+        signal,
+        onProgress: ({ runsDone, runsTotal }) => onEvent({ kind: 'running', runsDone, runsTotal }),
+      });
+    } catch (error) {
+      if (error instanceof PlatformError && error.code === 'cancelled') return done;
+      throw error;
+    }
+    await store.putMeasurement(measurement);
+    results.put(measurement);
+    if (measurement.outcome.kind === 'failure') {
+      const { reason, message } = measurement.outcome;
+      onEvent({ kind: 'warning', message: `${label}: ${reason}: ${message}` });
+    }
+  }
+  return tasks.length;
+}

@@ -1,0 +1,88 @@
+import type { ModelReport, Report } from './report.js';
+
+/** A column of the tables that people read. */
+export interface Column {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+  readonly cell: (model: ModelReport) => string;
+}
+
+/** What stands where a figure is not known. */
+const UNKNOWN = '-';
+
+/** Three significant digits and more where a table has room, without exponents. */
+export function formatMs(value: number | null): string {
+  if (value === null) return UNKNOWN;
+  return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
+}
+
+function plusMinus({ estimate_ms: ms, estimate_high_ms: high }: ModelReport): string {
+  return ms === null || high === null || ms === 0 ? UNKNOWN : `${(((high - ms) / ms) * 100).toFixed(1)} %`;
+}
+
+function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
+  return first === null || repeat === null ? UNKNOWN : `${(((repeat - first) / first) * 100).toFixed(1)} %`;
+}
+
+/** @param partial whether some estimate covers only a part of its model */
+export function columnsFor({ models, summary }: Report): readonly Column[] {
+  const isPartial = models.some(({ coverage }) => coverage < 1);
+  const hasEndToEnd = summary.end_to_end_seconds !== null;
+  const always: Column[] = [
+    { title: 'model', align: 'left', cell: ({ name }) => name },
+    { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
+    { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
+    {
+      title: 'constructed (ms)',
+      align: 'right',
+      cell: ({ estimate_ms: ms, coverage }) => (ms !== null && coverage < 1 ? `part: ${formatMs(ms)}` : formatMs(ms)),
+    },
+    { title: '±', align: 'right', cell: plusMinus },
+    { title: 'longest path (ms)', align: 'right', cell: ({ parallel_ms: ms }) => formatMs(ms) },
+  ];
+  const coverage: Column = {
+    title: 'coverage',
+    align: 'right',
+    cell: ({ coverage: share }) => `${(share * 100).toFixed(1)} %`,
+  };
+  const endToEnd: Column[] = [
+    { title: 'end-to-end (ms)', align: 'right', cell: ({ end_to_end_ms: ms }) => formatMs(ms) },
+    { title: 'again', align: 'right', cell: repeatDifference },
+    {
+      title: 'normalized',
+      align: 'right',
+      cell: ({ normalized_latency: value }) => (value === null ? UNKNOWN : value.toFixed(3)),
+    },
+  ];
+  return [...always, ...(isPartial ? [coverage] : []), ...(hasEndToEnd ? endToEnd : [])];
+}
+
+function percent(value: number | null): string {
+  return value === null ? UNKNOWN : `${value.toFixed(1)} %`;
+}
+
+/** What the table means, in sentences. */
+export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
+  const lines = [
+    `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
+    `${summary.layers} layers in ${summary.models} models, ${summary.unique} unique bricks (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
+  ];
+  if (summary.geomean_normalized_latency !== null) {
+    lines.push(
+      `normalized latency: geometric mean ${summary.geomean_normalized_latency.toFixed(3)}; mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent} of ${models.filter(({ normalized_latency: value }) => value !== null).length} models`,
+      `repeatability of this machine: ${percent(summary.repeatability_percent)} between two end-to-end measurements of the same model`,
+    );
+  }
+  if (summary.brick_seconds !== null && summary.end_to_end_seconds !== null && summary.speedup !== null) {
+    const { brick_seconds: bricks, end_to_end_seconds: whole, speedup } = summary;
+    lines.push(
+      `benchmarking time: bricks ${bricks.toFixed(1)} s, whole models ${whole.toFixed(1)} s, speedup ${speedup.toFixed(2)}`,
+    );
+  }
+  if (summary.geomean_normalized_latency !== null && settings.cut === 'layer') {
+    lines.push(
+      "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that a normalized latency above 1 is expected.",
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,203 @@
+import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
+import type { EvaluationResult, ModelResult } from '../evaluate.js';
+import type { Interval } from '../statistics.js';
+import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../statistics.js';
+
+/** null: not known. Times are in ms, and no figure is ever guessed or zero for want of a measurement. */
+const ms = z.number().nonnegative().nullable();
+
+const systemSchema = z.strictObject({
+  fingerprint: z.string().describe('SHA-256 over everything that a measurement depends on'),
+  processor: z.string(),
+  architecture: z.string(),
+  operating_system: z.string(),
+  cores: z.int(),
+  memory_bytes: z.number(),
+  processor_features: z.array(z.string()),
+  framework: z.string(),
+  framework_version: z.string(),
+  threads: z.int(),
+  execution_provider: z.string(),
+  optimization_level: z.string(),
+});
+
+const settingsSchema = z.strictObject({
+  cut: z.enum(['layer']),
+  granularity: z.int().describe('Longest sequence, in layers'),
+  batch: z.int(),
+  warmup_runs: z.int(),
+  runs: z.int().describe('Most timed runs per benchmark'),
+  min_runs: z.int(),
+  time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are there'),
+  statistic: z.string(),
+  confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
+});
+
+export const missingSchema = z.strictObject({
+  benchmark: z.enum(['brick', 'end_to_end']),
+  signature: z.string(),
+  operators: z.array(z.string()),
+  sequences: z.int().describe("How many of the model's sequences this brick stands for"),
+  reason: z.string(),
+});
+
+const modelSchema = z.strictObject({
+  name: z.string(),
+  layers: z.int(),
+  unique_bricks: z.int(),
+  coverage: z.number().min(0).max(1).describe('Share of the sequences that were really measured'),
+  estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
+  estimate_low_ms: ms,
+  estimate_high_ms: ms,
+  parallel_ms: ms.describe('Longest path through the sequences'),
+  end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
+  end_to_end_repeat_ms: ms.describe('Whole model as measured once more, after everything else'),
+  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
+  missing: z.array(missingSchema),
+});
+
+const summarySchema = z.strictObject({
+  models: z.int(),
+  layers: z.int(),
+  unique: z.int().describe('Different bricks of all models together'),
+  unique_fraction: z.number().nullable().describe('unique / sequences of all models'),
+  geomean_normalized_latency: z.number().nullable(),
+  mape_percent: z.number().nullable().describe('Mean over the models of |normalized_latency - 1|, in percent'),
+  worst_percent: z.number().nullable(),
+  within_5_percent: z.int().describe('Models whose estimate is within 5 % of their end-to-end latency'),
+  within_10_percent: z.int(),
+  brick_seconds: z.number().nullable().describe('Wall time that measuring the unique bricks cost, sessions included'),
+  end_to_end_seconds: z
+    .number()
+    .nullable()
+    .describe('Wall time that measuring the whole models once cost, sessions included'),
+  speedup: z.number().nullable().describe('end_to_end_seconds / brick_seconds'),
+  repeatability_percent: z
+    .number()
+    .nullable()
+    .describe('Mean difference between the two end-to-end measurements: the floor under every accuracy figure'),
+});
+
+/** What `--export-json` writes. The JSON Schema in docs/ is made from this. */
+export const reportSchema = z.strictObject({
+  system: systemSchema,
+  settings: settingsSchema,
+  models: z.array(modelSchema),
+  summary: summarySchema,
+});
+
+export type Report = z.infer<typeof reportSchema>;
+export type ModelReport = Report['models'][number];
+
+/** How an evaluation was set up, as far as its report says. */
+export interface ReportSettings {
+  readonly granularity: number;
+  readonly batch: number;
+  readonly protocol: Protocol;
+}
+
+function latencyOf(measurement: Measurement | undefined): number | null {
+  return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
+}
+
+function modelReport({ estimate, endToEnd }: ModelResult): ModelReport {
+  const end = (interval: Interval | undefined, bound: keyof Interval): number | null => interval?.[bound] ?? null;
+  const endToEndMs = latencyOf(endToEnd?.first);
+  const estimateMs = end(estimate.sequential, 'ms');
+  const isComplete = estimate.coverage === 1 && estimateMs !== null && endToEndMs !== null;
+  return {
+    name: estimate.name,
+    layers: estimate.layers,
+    unique_bricks: estimate.uniqueBricks,
+    coverage: estimate.coverage,
+    estimate_ms: estimateMs,
+    estimate_low_ms: end(estimate.sequential, 'lowMs'),
+    estimate_high_ms: end(estimate.sequential, 'highMs'),
+    parallel_ms: end(estimate.parallel, 'ms'),
+    end_to_end_ms: endToEndMs,
+    end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
+    normalized_latency: isComplete ? estimateMs / endToEndMs : null,
+    missing: [
+      ...estimate.missing.map(({ signature, operators, count, reason }) => {
+        return { benchmark: 'brick' as const, signature, operators: [...operators], sequences: count, reason };
+      }),
+      ...missingEndToEnd({ estimate, endToEnd }),
+    ],
+  };
+}
+
+function missingEndToEnd({ endToEnd }: ModelResult): ModelReport['missing'] {
+  if (endToEnd === undefined) return [];
+  const { first, repeat, signature } = endToEnd;
+  const missing = { benchmark: 'end_to_end' as const, signature, operators: [], sequences: 0 };
+  return [first, repeat].flatMap((measurement) => {
+    if (measurement === undefined) return [{ ...missing, reason: 'interrupted before it was measured' }];
+    const { outcome } = measurement;
+    return outcome.kind === 'samples' ? [] : [{ ...missing, reason: `${outcome.reason}: ${outcome.message}` }];
+  });
+}
+
+function secondsOf(measurements: readonly (Measurement | undefined)[]): number | null {
+  const taken = measurements.filter((measurement) => measurement !== undefined);
+  return taken.length === 0 ? null : taken.reduce((sum, { costMs }) => sum + costMs, 0) / 1000;
+}
+
+function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Report['summary'] {
+  const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
+  const errors = normalized.map((value) => Math.abs(value - 1) * 100);
+  const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) =>
+    first === null || repeat === null ? [] : [(Math.abs(repeat - first) / first) * 100],
+  );
+  const brickSeconds = secondsOf(result.bricks);
+  const endToEndSeconds = secondsOf(result.models.map(({ endToEnd }) => endToEnd?.first));
+  return {
+    models: models.length,
+    layers: models.reduce((sum, { layers }) => sum + layers, 0),
+    unique: result.uniqueBricks,
+    unique_fraction: result.sequences === 0 ? null : result.uniqueBricks / result.sequences,
+    geomean_normalized_latency: geometricMean(normalized) ?? null,
+    mape_percent: meanOf(errors) ?? null,
+    worst_percent: errors.length === 0 ? null : Math.max(...errors),
+    within_5_percent: errors.filter((error) => error <= 5).length,
+    within_10_percent: errors.filter((error) => error <= 10).length,
+    brick_seconds: brickSeconds,
+    end_to_end_seconds: endToEndSeconds,
+    speedup: brickSeconds === null || endToEndSeconds === null ? null : endToEndSeconds / brickSeconds,
+    repeatability_percent: meanOf(repeatability) ?? null,
+  };
+}
+
+/** The result of an evaluation as the document that is exported and shown. */
+export function reportOf(result: EvaluationResult, { granularity, batch, protocol }: ReportSettings): Report {
+  const { system } = result;
+  const models = result.models.map(modelReport);
+  return {
+    system: {
+      fingerprint: system.fingerprint,
+      processor: system.processor,
+      architecture: system.architecture,
+      operating_system: system.operatingSystem,
+      cores: system.cores,
+      memory_bytes: system.memoryBytes,
+      processor_features: [...system.processorFeatures],
+      framework: system.framework,
+      framework_version: system.frameworkVersion,
+      threads: system.runOptions.threads,
+      execution_provider: system.runOptions.executionProvider,
+      optimization_level: system.runOptions.optimizationLevel,
+    },
+    settings: {
+      cut: 'layer',
+      granularity,
+      batch,
+      warmup_runs: protocol.warmupRuns,
+      runs: protocol.runs,
+      min_runs: protocol.minRuns,
+      time_budget_ms: protocol.timeBudgetMs,
+      statistic: `trimmed mean (${TRIM})`,
+      confidence: CONFIDENCE,
+    },
+    models,
+    summary: summaryOf(result, models),
+  };
+}

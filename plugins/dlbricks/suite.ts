@@ -1,0 +1,177 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BenchmarkInput, isElementType, PlatformError, messageOf, parseModel, z } from '../../src/plugin-api.js';
+import type { Brick } from './brick.js';
+import type { Recipe } from './recipe.js';
+
+const MOST_BRICK_BYTES = 64 * 2 ** 20;
+const MOST_SUITE_BYTES = 256 * 2 ** 20;
+
+const inputSchema = z.strictObject({
+  name: z.string().min(1).max(64),
+  role: z.enum(['weight', 'activation']),
+  element_type: z.string().refine(isElementType, 'not an element type'),
+  dims: z.array(z.int().nonnegative()).max(64),
+  /** Values are drawn uniformly from [low, high]. */
+  low: z.number(),
+  high: z.number(),
+  seed: z.int().nonnegative(),
+});
+
+const suiteSchema = z.strictObject({
+  format: z.literal('dlbricks-suite/1'),
+  cut: z.enum(['layer']),
+  granularity: z.int().min(1),
+  bricks: z
+    .array(
+      z.strictObject({
+        signature: z.string().regex(/^[0-9a-f]{64}$/),
+        operators: z.array(z.string()),
+        inputs: z.array(inputSchema),
+      }),
+    )
+    .min(1),
+});
+
+/** The unique bricks of a set of models, ready to be measured by somebody who has none of the models. */
+export interface Suite {
+  readonly cut: 'layer';
+  readonly granularity: number;
+  readonly bricks: readonly Brick[];
+}
+
+/** Where in a suite's folder a brick's file is. */
+export function brickPath(signature: string): string {
+  return join('bricks', `${signature}.onnx`);
+}
+
+function bySignature(a: Brick, b: Brick): number {
+  return a.signature < b.signature ? -1 : 1;
+}
+
+function suiteDocument({ cut, granularity, bricks }: Suite): z.infer<typeof suiteSchema> {
+  return {
+    format: 'dlbricks-suite/1',
+    cut,
+    granularity,
+    bricks: bricks.map(({ signature, operators, inputs }) => ({
+      signature,
+      operators: [...operators],
+      inputs: inputs.map(({ name, role, elementType, dims, fill }) => ({
+        name,
+        role,
+        element_type: elementType,
+        dims: [...dims],
+        ...fill,
+      })),
+    })),
+  };
+}
+
+/**
+ * Writes `DIR/suite` and `DIR/recipe.json`. The suite holds nothing of the models but their unique bricks, in the order
+ * of their signatures; everything that relates bricks to models is in the recipe. Both appear whole or not at all.
+ *
+ * @throws PlatformError `usage` where they exist already, `storage` where they cannot be written
+ */
+export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): Promise<void> {
+  const target = join(folder, 'suite');
+  const recipePath = join(folder, 'recipe.json');
+  const temporary = join(folder, `.suite-${randomUUID()}`);
+  const temporaryRecipe = `${temporary}.recipe.json`;
+  for (const path of [target, recipePath]) {
+    const exists = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (exists)
+      throw new PlatformError('usage', `${path} exists already; name another folder with -o, or remove it first`);
+  }
+  try {
+    await mkdir(join(temporary, dirname(brickPath(''))), { recursive: true });
+    const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
+    for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
+    await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
+    await writeFile(temporaryRecipe, `${JSON.stringify(recipe, null, 1)}\n`);
+    await rename(temporary, target);
+    await rename(temporaryRecipe, recipePath);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    await rm(temporaryRecipe, { force: true });
+    throw new PlatformError(
+      'storage',
+      `${folder}: the suite could not be written: ${messageOf(error)}; make room or name another folder with -o`,
+      { cause: error },
+    );
+  }
+}
+
+async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
+  const info = await stat(path).catch((error: unknown) => {
+    throw new PlatformError(
+      'usage',
+      `${path}: ${messageOf(error)}; a suite is a folder with suite.json and bricks/, as 'dlbricks generate' writes it`,
+    );
+  });
+  if (!info.isFile() || info.size > mostBytes) {
+    throw new PlatformError(
+      'usage',
+      `${path}: expected a file of at most ${mostBytes} bytes, found ${info.isFile() ? `${info.size} bytes` : 'none'}`,
+    );
+  }
+  return readFile(path);
+}
+
+/**
+ * Reads a suite that may come from anybody: every brick's file must have the content that its signature promises, be a
+ * readable graph, and agree with the list of its inputs.
+ *
+ * @throws PlatformError `usage` with every problem of suite.json, or the first brick that is not what it claims to be
+ */
+export async function readSuite(folder: string): Promise<Suite> {
+  const path = join(folder, 'suite.json');
+  const text = (await readLimited(path, MOST_SUITE_BYTES)).toString('utf8');
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new PlatformError('usage', `${path}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const parsed = suiteSchema.safeParse(content);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      (issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`,
+    );
+    throw new PlatformError('usage', problems.join('\n'));
+  }
+  const bricks: Brick[] = [];
+  for (const { signature, operators, inputs } of parsed.data.bricks) {
+    const file = join(folder, brickPath(signature));
+    const model = await readLimited(file, MOST_BRICK_BYTES);
+    if (createHash('sha256').update(model).digest('hex') !== signature) {
+      throw new PlatformError(
+        'usage',
+        `${file}: its content is not what its name promises (SHA-256); get the suite again from its author`,
+      );
+    }
+    const { graph } = parseModel(model, file);
+    const names = inputs.map(({ name }) => name);
+    if (names.join('\n') !== graph.inputs.join('\n')) {
+      throw new PlatformError(
+        'usage',
+        `${path}: brick ${signature}: expected the inputs ${graph.inputs.join(', ')}, found ${names.join(', ')}`,
+      );
+    }
+    bricks.push({
+      signature,
+      operators,
+      model,
+      inputs: inputs.map(({ name, role, element_type, dims, low, high, seed }): BenchmarkInput => {
+        return { name, role, elementType: element_type, dims, fill: { low, high, seed } };
+      }),
+    });
+  }
+  const { cut, granularity } = parsed.data;
+  return { cut, granularity, bricks };
+}

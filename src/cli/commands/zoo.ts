@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { ensureZooModel } from '../../zoo/cache.js';
+
+/** `mlmodelscope zoo NAME...`: the zoo's models as files, for other tools. */
+export function registerZooCommand(program: Command, host: CommandHost): void {
+  program
+    .command('zoo')
+    .description("Print the paths of zoo models' ONNX files, which are made first where they are missing")
+    .argument('<name...>', "names as in 'registry models', without zoo:")
+    .addHelpText(
+      'after',
+      '\nExample:\n  python -m onnxruntime.tools.check_onnx_model_mobile_usability "$(mlmodelscope zoo mobilenet_v2)"',
+    )
+    .action(async (names: string[]) => {
+      const progress = host.progress(false);
+      const paths: string[] = [];
+      try {
+        for (const [done, name] of names.entries()) {
+          progress.step('building', done, names.length, name);
+          const onProgress = (bytes: number, total: number): void =>
+            progress.within(Math.round(bytes / 1e6), Math.round(total / 1e6));
+          paths.push(await ensureZooModel(name, { signal: host.signal, onProgress }));
+        }
+      } finally {
+        progress.stop();
+      }
+      host.print(`${paths.join('\n')}\n`);
+    });
+}

@@ -1,0 +1,8 @@
+import { createRequire } from 'node:module';
+
+interface PackageJson {
+  readonly version: string;
+}
+
+/** This package's version, from its package.json, which stands two folders above dist/src. */
+export const PLATFORM_VERSION = (createRequire(import.meta.url)('../../../package.json') as PackageJson).version;

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import type { Plugin } from '../evaluation/plugin.js';
+import { registerAgentCommand } from './commands/agent.js';
+import { registerRegistryCommand } from './commands/registry.js';
+import { registerVersionCommand } from './commands/version.js';
+import { registerZooCommand } from './commands/zoo.js';
+import type { OwnedHost } from './host.js';
+import type { Terminal } from './terminal.js';
+
+const EXAMPLES = `
+Examples:
+  mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
+  mlmodelscope dlbricks validate zoo:resnet18 my-model.onnx --threads 2
+  mlmodelscope registry models
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate does not cover its whole model), 130 interrupted.`;
+
+/** The whole command line. */
+export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
+  const program = new Command('mlmodelscope')
+    .description('Benchmarks deep-learning models, and estimates the latency of models that nobody has to run.')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(add --help for what there is)')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
+  for (const plugin of plugins) plugin.registerCommand(program, host);
+  registerAgentCommand(program, host);
+  registerRegistryCommand(program, host);
+  registerZooCommand(program, host);
+  registerVersionCommand(program, host, plugins);
+  inheritSettings(program);
+  return program;
+}
+
+/** Commander copies these settings only to subcommands that are made by `.command()` after they were set. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inheritSettings(child);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Writable } from 'node:stream';
+
+/** Where a command's words go. Results on `out`, everything else on `err`. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (line: string) => void;
+  /** The stream behind `err`, for progress bars. */
+  readonly errStream: Writable;
+  /** Whether bars may be drawn on `err`. */
+  readonly isInteractive: boolean;
+  /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
+  readonly color: boolean;
+}
+
+/** Control characters, which names in foreign files may hold and a terminal would obey; tab and newline are kept. */
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Text that is safe to show whatever file it comes from. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, '\ufffd');
+}
+
+/** The process's own streams. */
+export function processTerminal(): Terminal {
+  const { stdout, stderr, env } = process;
+  const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
+  return {
+    out: (text) => void stdout.write(text),
+    err: (line) => void stderr.write(`${printable(line)}\n`),
+    errStream: stderr,
+    isInteractive: stderr.isTTY && env['TERM'] !== 'dumb',
+    color: stdout.isTTY && !noColor,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import type { LoadedModel, LoadOptions } from '../registry/load-model.js';
+import type { ResultStore } from '../store/result-store.js';
+
+/** Shows how far a command is; on anything but a terminal only notes are shown. */
+export interface Progress {
+  /** Something countable is under way: `done` of `total`, now busy with `label`. */
+  step(title: string, done: number, total: number, label: string): void;
+  /** How far the current step is. */
+  within(done: number, total: number): void;
+  /** A line that stays, unless the user wants quiet. */
+  note(line: string): void;
+  /** A line that stays in any case. */
+  warn(line: string): void;
+  /** Takes the bar away. Safe to call twice. */
+  stop(): void;
+}
+
+/** What a plugin's command gets from the platform. */
+export interface CommandHost {
+  /** Aborted by Ctrl-C or a termination signal. */
+  readonly signal: AbortSignal;
+  /** Whether standard output may be coloured. */
+  readonly color: boolean;
+  /** Writes to standard output. */
+  print(text: string): void;
+  /** Writes a line to standard error. */
+  warn(line: string): void;
+  /** @param quiet shows nothing */
+  progress(quiet: boolean): Progress;
+  /** An agent at `server`, or one that is started on loopback; closed when the command ends. */
+  connect(server: string | undefined): Promise<BenchmarkAgent>;
+  /** The store at `uri`, or the user's own; closed when the command ends. */
+  openStore(uri: string | undefined): Promise<ResultStore>;
+  loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
+  /** What the process exits with when the command is done; 0 without a call. */
+  setExitCode(code: 0 | 3 | 130): void;
+}
+
+/** A plugin, the default export of `plugins/NAME/index.ts`. */
+export interface Plugin {
+  readonly name: string;
+  readonly version: string;
+  /** Adds its subcommand to the platform's command. */
+  registerCommand(program: Command, host: CommandHost): void;
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { fillRange, typedGraph } from '../onnx/fill-range.js';
+import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
+import { steeringConstants } from '../onnx/steering.js';
+import { encodeModelToBytes } from '../onnx/write-model.js';
+import type { Benchmark, BenchmarkInput } from './benchmark.js';
+import { PlatformError } from '../errors.js';
+
+function staticInputType(model: Model, name: string): TensorType {
+  const type = model.graph.types.get(name);
+  if (type?.dims === undefined || !type.dims.every((dim) => typeof dim === 'number')) {
+    throw new PlatformError(
+      'model',
+      `${model.source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
+    );
+  }
+  return { elementType: type.elementType, dims: type.dims };
+}
+
+/**
+ * A model as a benchmark: its weights become inputs that the agent fills, after the inputs that it had. Constants that
+ * steer an operator stay. The signature is SHA-256 over the resulting file, so it depends on names only as far as the
+ * given model has any that mean something.
+ *
+ * @throws PlatformError `model` where an input's dimensions are not bound
+ */
+export function weightlessBenchmark(model: Model): Benchmark {
+  const { graph } = model;
+  const steering = steeringConstants(graph);
+  const kept = new Map<string, Tensor>();
+  const weights: string[] = [];
+  const types = new Map<string, DeclaredType>(graph.types);
+  for (const [name, tensor] of graph.initializers) {
+    if (steering.has(name)) kept.set(name, tensor);
+    else {
+      weights.push(name);
+      types.set(name, { elementType: tensor.elementType, dims: tensor.dims });
+    }
+  }
+  const weightless: Graph = { ...graph, inputs: [...graph.inputs, ...weights], initializers: kept, types };
+  const bytes = encodeModelToBytes({ ...model, graph: weightless });
+  const indexed = typedGraph(weightless);
+  const firstWeight = graph.inputs.length;
+  const inputs = weightless.inputs.map((name, index): BenchmarkInput => {
+    const { elementType, dims } = staticInputType({ ...model, graph: weightless }, name);
+    const fill = { ...fillRange(indexed, name, { elementType, dims }), seed: index + 1 };
+    return { name, role: index < firstWeight ? 'activation' : 'weight', elementType, dims, fill };
+  });
+  return { signature: createHash('sha256').update(bytes).digest('hex'), model: bytes, inputs };
+}

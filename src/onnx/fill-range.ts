@@ -1,0 +1,166 @@
+import { ELEMENT_TYPES } from './element-type.js';
+import type { Graph, Node, TensorType } from './model.js';
+
+/** Bounds of made-up values, both included. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** How one input of one node reads a value. */
+interface Use {
+  readonly node: Node;
+  readonly index: number;
+}
+
+const SIGNED: Range = { low: -1, high: 1 };
+const NEAR_ONE: Range = { low: 0.9, high: 1.1 };
+const SMALL: Range = { low: -0.1, high: 0.1 };
+const POSITIVE: Range = { low: 0.5, high: 1.5 };
+const QUANTIZATION_SCALE: Range = { low: 0.01, high: 0.05 };
+
+/** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
+const RANGES: Readonly<Record<string, Readonly<Record<number, Range>>>> = {
+  BatchNormalization: { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE },
+  DequantizeLinear: { 1: QUANTIZATION_SCALE },
+  Div: { 1: POSITIVE },
+  GroupNormalization: { 1: NEAR_ONE, 2: SMALL },
+  InstanceNormalization: { 1: NEAR_ONE, 2: SMALL },
+  LayerNormalization: { 1: NEAR_ONE, 2: SMALL },
+  Log: { 0: POSITIVE },
+  Pow: { 0: POSITIVE },
+  QLinearConv: { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE },
+  QLinearMatMul: { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE },
+  QuantizeLinear: { 1: QUANTIZATION_SCALE },
+  Reciprocal: { 0: POSITIVE },
+  Sqrt: { 0: POSITIVE },
+};
+
+/** Operators that hand their first input's values on, so that what reads their output reads the input. */
+const PASSING_ON = new Set([
+  'Cast',
+  'Clip',
+  'Expand',
+  'Flatten',
+  'Identity',
+  'Reshape',
+  'Squeeze',
+  'Transpose',
+  'Unsqueeze',
+]);
+
+/** How far an integer is followed through {@link PASSING_ON} operators to the operator that indexes with it. */
+const MOST_STEPS = 8;
+
+function intAttribute(node: Node, name: string, absent: number): number {
+  const attribute = node.attributes.find((candidate) => candidate.name === name);
+  return attribute === undefined ? absent : Number(attribute.i);
+}
+
+function product(dims: readonly number[]): number {
+  return dims.reduce((a, b) => a * b, 1);
+}
+
+/** Number of products that are summed for one output element, or undefined where the operator sums none. */
+function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
+  if (index !== 1) return undefined;
+  switch (node.opType) {
+    case 'Conv':
+    case 'FusedConv':
+      return product(dims.slice(1));
+    case 'ConvTranspose':
+      return (dims[0] ?? 1) * product(dims.slice(2));
+    case 'MatMul':
+    case 'FusedMatMul':
+      return dims.at(-2) ?? dims.at(-1);
+    case 'Gemm':
+    case 'FusedGemm':
+      return intAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0];
+    case 'LSTM':
+    case 'GRU':
+    case 'RNN':
+      return dims.at(-1);
+    default:
+      return undefined;
+  }
+}
+
+/** Weights as He et al. (2015) initialize them, so that values keep their order of magnitude through a network. */
+function weightRange(use: Use, type: TensorType): Range | undefined {
+  const summed = fanIn(use, type);
+  if (summed === undefined || summed <= 0) return undefined;
+  const bound = Math.sqrt(6 / summed);
+  return { low: -bound, high: bound };
+}
+
+/** Valid indices where the value is one, found by following the value to the operator that indexes with it. */
+function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefined {
+  const { node, index } = use;
+  if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
+    for (const next of graph.uses.get(node.outputs[0] ?? '') ?? []) {
+      const range = indexRange(next, graph, steps - 1);
+      if (range !== undefined) return range;
+    }
+    return undefined;
+  }
+  if ((node.opType !== 'Gather' && node.opType !== 'GatherElements') || index !== 1) return undefined;
+  const dims = graph.typeOf(node.inputs[0] ?? '')?.dims;
+  const axis = intAttribute(node, 'axis', 0);
+  const size = dims?.at(axis);
+  return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
+}
+
+/** A graph with its uses indexed, so that asking for many values stays linear. */
+export interface TypedGraph {
+  readonly uses: ReadonlyMap<string, readonly Use[]>;
+  typeOf(name: string): TensorType | undefined;
+}
+
+/** Indexes a graph for {@link fillRange}. */
+export function typedGraph(graph: Graph): TypedGraph {
+  const uses = new Map<string, Use[]>();
+  for (const node of graph.nodes) {
+    for (const [index, name] of node.inputs.entries()) {
+      const list = uses.get(name);
+      if (list === undefined) uses.set(name, [{ node, index }]);
+      else list.push({ node, index });
+    }
+  }
+  const typeOf = (name: string): TensorType | undefined => {
+    const type = graph.initializers.get(name) ?? graph.types.get(name);
+    if (type?.dims === undefined || !type.dims.every((dim) => typeof dim === 'number')) return undefined;
+    return { elementType: type.elementType, dims: type.dims };
+  };
+  return { uses, typeOf };
+}
+
+function integerRange(elementType: TensorType['elementType']): Range {
+  switch (elementType) {
+    case 'int8':
+      return { low: -127, high: 127 };
+    case 'uint8':
+      return { low: 0, high: 255 };
+    default:
+      return { low: 0, high: 1 };
+  }
+}
+
+/**
+ * Bounds for the made-up values of an input or weight, from how the graph reads it: indices stay valid, variances and
+ * denominators positive, weights keep activations in their order of magnitude. Depends on the graph's structure only.
+ */
+export function fillRange(graph: TypedGraph, name: string, type: TensorType): Range {
+  const uses = graph.uses.get(name) ?? [];
+  if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
+    for (const use of uses) {
+      const range = indexRange(use, graph, MOST_STEPS);
+      if (range !== undefined) return range;
+    }
+    return integerRange(type.elementType);
+  }
+  for (const use of uses) {
+    const range = RANGES[use.node.opType]?.[use.index] ?? weightRange(use, type);
+    if (range !== undefined) return range;
+  }
+  return SIGNED;
+}

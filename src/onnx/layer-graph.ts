@@ -1,0 +1,189 @@
+import { PlatformError } from '../errors.js';
+import { capturedNames } from './subgraphs.js';
+import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
+
+/**
+ * A model as the decomposition sees it: its layers in topological order, with every type known.
+ * Weight-producing constants are no layers; what they produce is among `constants`.
+ */
+export interface LayerGraph {
+  readonly source: string;
+  /** Version by domain; '' is ai.onnx. */
+  readonly opsets: ReadonlyMap<string, number>;
+  readonly layers: readonly Node[];
+  /** Values that come from outside, in the model's order. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** Types of the inputs and of what layers produce. */
+  readonly types: ReadonlyMap<string, TensorType>;
+  /**
+   * Every value that does not depend on what a caller feeds: initializers, what is computed from them, and what is computed from shapes alone
+   * (the output of a Shape layer, for example, which stays a layer). Values that nobody needs to know are `fill`.
+   */
+  readonly constants: ReadonlyMap<string, Tensor>;
+}
+
+/** What a runtime found out about a value by running the graph once. */
+export interface InferredValue extends TensorType {
+  /** Small integer and boolean values as they came out, little-endian. */
+  readonly content?: Uint8Array | undefined;
+}
+
+/** Operators whose output differs between calls with the same input. */
+const RANDOM = new Set([
+  'RandomNormal',
+  'RandomUniform',
+  'RandomNormalLike',
+  'RandomUniformLike',
+  'Multinomial',
+  'Bernoulli',
+]);
+
+/** Runtimes leave these on constants: they belong to the quantized operator that consumes them. */
+const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
+
+/** Operators that look at nothing of their input but its shape. */
+const SHAPE_ONLY = new Set(['Shape', 'Size']);
+
+function isStandard(node: Node): boolean {
+  return node.domain === '' || node.domain === 'ai.onnx';
+}
+
+function isFoldable(node: Node): boolean {
+  const hasSubgraph = node.attributes.some(({ g, graphs }) => g !== undefined || graphs.length > 0);
+  return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
+}
+
+/** Values that a node reads: its inputs and what its subgraphs capture. */
+export function readNames(node: Node): readonly string[] {
+  const captured = capturedNames(node);
+  const given = node.inputs.filter((name) => name !== '');
+  return captured.length === 0 ? given : [...given, ...captured];
+}
+
+interface ConstantNames {
+  /** Nodes whose outputs follow from initializers alone; they are no layers. */
+  readonly folded: ReadonlySet<Node>;
+  /** Outputs of `folded` nodes. */
+  readonly produced: ReadonlySet<string>;
+  /** Values of layers that follow from constants and the shapes of other values. */
+  readonly fromShapes: ReadonlySet<string>;
+}
+
+function constantNames(graph: Graph): ConstantNames {
+  const folded = new Set<Node>();
+  const produced = new Set<string>();
+  const fromShapes = new Set<string>();
+  for (const node of graph.nodes) {
+    const names = readNames(node);
+    const isConstant = (name: string): boolean => graph.initializers.has(name) || produced.has(name);
+    if (!isFoldable(node)) continue;
+    if (names.every(isConstant)) {
+      folded.add(node);
+      for (const name of node.outputs) produced.add(name);
+    } else if (
+      (isStandard(node) && SHAPE_ONLY.has(node.opType)) ||
+      names.every((name) => isConstant(name) || fromShapes.has(name))
+    ) {
+      for (const name of node.outputs) fromShapes.add(name);
+    }
+  }
+  return { folded, produced, fromShapes };
+}
+
+function staticType(graph: Graph, name: string): TensorType | undefined {
+  const type = graph.types.get(name);
+  const dims = type?.dims;
+  if (type === undefined || dims === undefined || !dims.every((dim) => typeof dim === 'number')) return undefined;
+  return { elementType: type.elementType, dims };
+}
+
+/** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
+function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
+  if (node.opType !== 'ConstantOfShape' || !isStandard(node)) return undefined;
+  const shape = graph.initializers.get(node.inputs[0] ?? '');
+  if (shape?.data.kind !== 'inline' || shape.elementType !== 'int64') return undefined;
+  const { bytes } = shape.data;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const dims = Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+  const value = node.attributes.find(({ name }) => name === 'value')?.t;
+  if (value !== undefined && value.dataType !== 1) return undefined;
+  return { elementType: 'float32', dims };
+}
+
+/** Whether a value's content may steer an operator, so that its type alone is not enough. */
+function maySteer(type: TensorType): boolean {
+  return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
+}
+
+/**
+ * Names of the values that only a runtime can tell: those without a static type in the file, and integers computed from
+ * shapes. Empty means that {@link layerGraph} needs no help.
+ */
+export function unknownValues(model: Model): readonly string[] {
+  const { graph } = model;
+  const { folded, fromShapes } = constantNames(graph);
+  const unknown: string[] = [];
+  for (const node of graph.nodes) {
+    for (const name of node.outputs) {
+      if (name === '') continue;
+      const type = staticType(graph, name) ?? constantOfShapeType(graph, node);
+      const steers = type !== undefined && maySteer(type) && (folded.has(node) || fromShapes.has(name));
+      if (type === undefined || steers) unknown.push(name);
+    }
+  }
+  return unknown;
+}
+
+/** A constant that is known by type only, or with its content where the runtime told it. */
+function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
+  const { elementType, dims } = type;
+  const data =
+    content === undefined
+      ? ({ kind: 'fill', fill: { low: -1, high: 1, seed: 0 } } as const)
+      : ({ kind: 'inline', bytes: content } as const);
+  return { elementType, dims, data };
+}
+
+/**
+ * The layers of a model whose dimensions are bound.
+ *
+ * @param inferred what a runtime said about {@link unknownValues}
+ * @throws PlatformError `model` where a value's type is still unknown
+ */
+export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
+  const { graph, source, opsets } = model;
+  const { folded, produced, fromShapes } = constantNames(graph);
+  const types = new Map<string, TensorType>();
+  const constants = new Map(graph.initializers);
+  for (const name of graph.inputs) {
+    const type = staticType(graph, name);
+    if (type === undefined)
+      throw new PlatformError(
+        'model',
+        `${source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
+      );
+    types.set(name, type);
+  }
+  for (const node of graph.nodes) {
+    for (const name of node.outputs) {
+      if (name === '') continue;
+      const value = inferred.get(name);
+      const type = value ?? staticType(graph, name) ?? constantOfShapeType(graph, node);
+      if (type === undefined) {
+        throw new PlatformError(
+          'model',
+          `${source}: node ${node.name || '(unnamed)'} (${node.opType}): the shape of its output ${name} is neither in the file nor was the runtime able to tell it`,
+        );
+      }
+      const { elementType, dims } = type;
+      if (produced.has(name)) constants.set(name, constantOf(type, value?.content));
+      else {
+        types.set(name, { elementType, dims });
+        if (fromShapes.has(name) && value?.content !== undefined) constants.set(name, constantOf(type, value.content));
+      }
+    }
+  }
+  const layers = graph.nodes.filter((node) => !folded.has(node));
+  return { source, opsets, layers, inputs: graph.inputs, outputs: graph.outputs, types, constants };
+}

@@ -1,0 +1,85 @@
+import { elementCount, ELEMENT_TYPES } from './element-type.js';
+import type { Graph, Node, Tensor } from './model.js';
+
+/** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
+const MOST_STEERING_ELEMENTS = 1024;
+
+/**
+ * Inputs, by operator, whose values choose what is computed or how long it takes, though their type could be a weight's.
+ * Sources: the operators' definitions in the ONNX project's Operators.md.
+ */
+const STEERING_INPUTS: Readonly<Record<string, readonly number[]>> = {
+  Clip: [1, 2],
+  CumSum: [1],
+  DequantizeLinear: [2],
+  Dropout: [1, 2],
+  GRU: [4],
+  Gather: [1],
+  GatherElements: [1],
+  LSTM: [4],
+  MatMulInteger: [2, 3],
+  ConvInteger: [2, 3],
+  NonMaxSuppression: [2, 3, 4],
+  OneHot: [1, 2],
+  Pad: [1, 2, 3],
+  Pow: [1],
+  QLinearConv: [2, 5, 7],
+  QLinearMatMul: [2, 5, 7],
+  QuantizeLinear: [2],
+  RNN: [4],
+  Range: [0, 1, 2],
+  Resize: [1, 2, 3],
+  ReverseSequence: [1],
+  Slice: [1, 2, 3, 4],
+  TopK: [1],
+  Upsample: [1],
+};
+
+/**
+ * Scalars that formulas are made of rather than training: they reveal nothing about a model, and a runtime's fusions
+ * look for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
+ */
+const WELL_KNOWN: ReadonlySet<number> = (() => {
+  const values: number[] = [0, Math.sqrt(2 / Math.PI), 0.044715, 1.702, 3.4028234663852886e38, 1e4, 1e9, Infinity];
+  for (let n = 1; n <= 16; n++) values.push(n, 1 / n);
+  for (let k = -24; k <= 24; k++) values.push(2 ** k, Math.sqrt(2 ** k));
+  for (let d = 8; d <= 256; d += 8) values.push(Math.sqrt(d), 1 / Math.sqrt(d));
+  for (let k = 1; k <= 12; k++) values.push(Number(`1e-${k}`));
+  return new Set(values.flatMap((value) => [Math.fround(value), Math.fround(-value), value, -value]));
+})();
+
+function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
+  if (elementCount(dims) !== 1 || data.kind !== 'inline') return false;
+  const view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
+  if (elementType === 'float32') return WELL_KNOWN.has(view.getFloat32(0, true));
+  return elementType === 'float64' && WELL_KNOWN.has(view.getFloat64(0, true));
+}
+
+/** Whether this input of this node steers it by its definition. */
+function isSteeringInput(node: Node, index: number): boolean {
+  return (node.domain === '' || node.domain === 'ai.onnx') && (STEERING_INPUTS[node.opType]?.includes(index) ?? false);
+}
+
+/**
+ * Names of the initializers whose values must be kept, because they decide what is computed; all others are weights,
+ * whose values do not matter. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to 1024 elements, what an
+ * operator's definition says, and scalars that every formula book has.
+ */
+export function steeringConstants(graph: Graph): ReadonlySet<string> {
+  const steering = new Set<string>();
+  for (const [name, tensor] of graph.initializers) {
+    const { elementType, dims, data } = tensor;
+    if (data.kind !== 'inline' && data.kind !== 'strings') continue;
+    const isSmall = elementCount(dims) <= MOST_STEERING_ELEMENTS;
+    const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
+    if (elementType === 'string' || (isSmall && byType) || isWellKnownScalar(tensor)) steering.add(name);
+  }
+  for (const node of graph.nodes) {
+    for (const [index, name] of node.inputs.entries()) {
+      const tensor = graph.initializers.get(name);
+      if (tensor?.data.kind !== 'inline' || !isSteeringInput(node, index)) continue;
+      if (elementCount(tensor.dims) <= MOST_STEERING_ELEMENTS) steering.add(name);
+    }
+  }
+  return steering;
+}

@@ -1,0 +1,27 @@
+/**
+ * What a plugin may use of the platform. A plugin imports from nowhere else in `src`, and `src` imports no plugin.
+ */
+export { z } from 'zod';
+export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './exit-codes.js';
+export { messageOf, PlatformError } from './errors.js';
+
+// The plugin itself.
+export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
+
+// Models and their graphs.
+export { isElementType } from './onnx/element-type.js';
+export { layerGraph, readNames, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
+export type { DeclaredType, Model, Node, Tensor } from './onnx/model.js';
+export { parseModel } from './onnx/read-model.js';
+export { canonicalAttributes } from './onnx/rename-subgraphs.js';
+export type { LoadedModel, LoadOptions } from './registry/load-model.js';
+export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
+
+// Measuring.
+export type { BenchmarkAgent } from './agent/benchmark-agent.js';
+export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
+export { measurementSchema, type Measurement } from './measurement/measurement.js';
+export { protocolKey, type Protocol } from './measurement/protocol.js';
+export type { RunOptions, System } from './measurement/system.js';
+export { weightlessBenchmark } from './measurement/weightless.js';
+export type { ResultStore } from './store/result-store.js';

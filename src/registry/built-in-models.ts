@@ -1,0 +1,44 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { loadManifest, orThrow } from '../manifest/index.js';
+import { countParameters } from '../zoo/counts.js';
+import { buildZooModel, zooEntry } from '../zoo/zoo.js';
+
+/** The package's own manifests, three folders above dist/src/registry. */
+const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
+
+/** A model that comes with the platform. */
+export interface BuiltInModel {
+  /** What commands and manifests name it by. */
+  readonly reference: string;
+  readonly name: string;
+  readonly version: string;
+  /** Framework and versions that it needs. */
+  readonly framework: string;
+  readonly parameters: number;
+  readonly title: string;
+  /** Path of its manifest. */
+  readonly manifest: string;
+}
+
+/** The models that come with the platform, by name. */
+export async function builtInModels(): Promise<readonly BuiltInModel[]> {
+  const files = (await readdir(MODELS_FOLDER)).filter((file) => file.endsWith('.yml')).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const path = fileURLToPath(new URL(file, MODELS_FOLDER));
+      const { manifest } = orThrow(await loadManifest(path, ['model']));
+      const reference = manifest.model.graph_path;
+      const zooName = reference.replace(/^zoo:/, '');
+      return {
+        reference,
+        name: manifest.name,
+        version: manifest.version,
+        framework: `${manifest.framework.name} ${manifest.framework.version}`,
+        parameters: countParameters(buildZooModel(zooName)),
+        title: zooEntry(zooName).title,
+        manifest: path,
+      };
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+import {
+  type EvaluationManifest,
+  formatNote,
+  orThrow,
+  protocolOf,
+  type ResolvedEvaluation,
+  resolveEvaluation,
+  unmetRequirements,
+} from '../manifest/index.js';
+import type { Protocol } from '../measurement/protocol.js';
+import type { System } from '../measurement/system.js';
+import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
+
+/** An evaluation manifest with its models read. */
+export interface LoadedEvaluation {
+  readonly manifest: EvaluationManifest;
+  readonly protocol: Protocol;
+  readonly models: readonly LoadedModel[];
+  /** What is worth knowing about its manifests. */
+  readonly notes: readonly string[];
+  /** What the manifests ask of the system and it does not have, one line each. */
+  unmet(system: System): readonly string[];
+}
+
+export interface LoadEvaluationOptions extends Partial<LoadOptions> {
+  /** Called before each model is read. */
+  readonly onModel?: (name: string, done: number, total: number) => void;
+}
+
+/**
+ * Loads an evaluation manifest, everything that it refers to, and its models' graphs.
+ *
+ * @throws PlatformError `manifest` with all problems of all manifests, else as {@link loadResolvedModel}
+ */
+export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
+  const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES }));
+  const batch = options.batch ?? resolved.evaluation.batch_size;
+  const models: LoadedModel[] = [];
+  for (const [done, model] of resolved.models.entries()) {
+    options.onModel?.(model.name, done, resolved.models.length);
+    models.push(await loadResolvedModel(model, { ...options, batch }));
+  }
+  return {
+    manifest: resolved.evaluation,
+    protocol: protocolOf(resolved.evaluation),
+    models,
+    notes: resolved.notes.map(formatNote),
+    unmet: (system) => unmetRequirements(resolved, system),
+  };
+}

@@ -1,0 +1,78 @@
+import {
+  formatNote,
+  orThrow,
+  resolveModel,
+  type ResolvedModel,
+  symbolBindings,
+  verifyChecksum,
+} from '../manifest/index.js';
+import { bindDimensions } from '../onnx/bind-dimensions.js';
+import type { Model } from '../onnx/model.js';
+import { readModel } from '../onnx/read-model.js';
+import { ensureZooModel } from '../zoo/cache.js';
+import { ZOO, zooEntry } from '../zoo/zoo.js';
+
+/** A model ready to be taken apart: its graph without weights, all dimensions bound. */
+export interface LoadedModel {
+  /** What reports call it. */
+  readonly name: string;
+  readonly model: Model;
+  /** Names of the dimensions that the file leaves open; all are bound in `model`. */
+  readonly symbols: readonly string[];
+  /** What is worth knowing about its manifest. */
+  readonly notes: readonly string[];
+}
+
+export interface LoadOptions {
+  /** Size of the batch dimension. */
+  readonly batch: number;
+  /** Sizes of other symbolic dimensions; win over the manifest's. Names that this model does not have are ignored. */
+  readonly dimensions?: ReadonlyMap<string, number> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Names of the zoo's models. */
+export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
+
+function symbolsOf({ graph }: Model): readonly string[] {
+  const symbols = new Set<string>();
+  for (const input of graph.inputs) {
+    for (const dim of graph.types.get(input)?.dims ?? []) if (typeof dim === 'string' && dim !== '') symbols.add(dim);
+  }
+  return [...symbols];
+}
+
+function bindingsOf({ manifest, source }: ResolvedModel, options: LoadOptions): ReadonlyMap<string, number> {
+  const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
+  const ofManifest = manifest === undefined ? [] : symbolBindings(manifest, options.batch);
+  return new Map([...ofZoo, ...ofManifest, ...(options.dimensions ?? [])]);
+}
+
+/**
+ * Reads the graph that a reference resolved to: from a file, whose checksum is verified where its manifest has one, or
+ * from the zoo, whose file is made first where it is missing.
+ *
+ * @throws PlatformError `model` where the file is not what it should be or a dimension stays open, `storage` where a
+ *   zoo model's file cannot be written, `cancelled` after the signal
+ */
+export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
+  const { name, source } = resolved;
+  if (source.kind === 'file' && source.checksum !== undefined) {
+    await verifyChecksum(source.path, source.checksum, options.signal);
+  }
+  const path = source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal: options.signal });
+  const model = await readModel(path);
+  const symbols = symbolsOf(model);
+  const bindings = [...bindingsOf(resolved, options)].filter(([symbol]) => symbols.includes(symbol));
+  return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
+}
+
+/**
+ * Loads the model that a user names: a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`.
+ *
+ * @throws PlatformError `manifest` where the reference or its manifest is wrong, else as {@link loadResolvedModel}
+ */
+export async function loadModel(reference: string, options: LoadOptions): Promise<LoadedModel> {
+  const { model, notes } = orThrow(await resolveModel(reference, { zooNames: ZOO_NAMES }));
+  return { ...(await loadResolvedModel(model, options)), notes: notes.map(formatNote) };
+}
