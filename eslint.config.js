@@ -1,15 +1,28 @@
-import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
 
-/** Folders of src from the bottom up: a folder may import from its own level and from those below. */
+/** Folders of src from the bottom up. A folder imports from its own level and those below, never from above. */
 const LEVELS = [
-  ['errors', 'generated'],
   ['onnx'],
   ['measurement', 'manifest', 'zoo'],
-  ['registry', 'work', 'store', 'tracing', 'predictor'],
-  ['evaluation', 'agent'],
+  ['registry', 'store', 'predictor'],
+  ['agent'],
+  ['evaluation'],
   ['cli'],
 ];
+
+/** @param {string} regex @param {string} message */
+const forbid = (regex, message) => ({
+  '@typescript-eslint/no-restricted-imports': ['error', { patterns: [{ regex, message }] }],
+});
+
+const importDirections = LEVELS.flatMap((level, height) => {
+  const above = LEVELS.slice(height + 1).flat();
+  const forbidden = [...above.map((folder) => `${folder}/`), 'plugin-api\\.js$', '(\\.\\./)*plugins/'];
+  return level.map((folder) => ({
+    files: [`src/${folder}/**/*.ts`],
+    rules: forbid(`^(\\.\\./)+(${forbidden.join('|')})`, 'Imports go down only; see docs/architecture.md.'),
+  }));
+});
 
 export default tseslint.config(
   { ignores: ['dist*/', 'out/', 'src/generated/'] },
@@ -17,12 +30,16 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
-    plugins: { boundaries },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
+  },
+  ...importDirections,
+  {
+    files: ['plugins/**/*.ts'],
+    rules: forbid('/src/(?!plugin-api\\.js$)', 'A plugin uses of the platform only what src/plugin-api.ts exports.'),
   },
   {
     // node:test's functions return promises that its runner awaits.
@@ -31,4 +48,3 @@ export default tseslint.config(
   },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );
-export { LEVELS };

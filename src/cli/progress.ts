@@ -16,7 +16,7 @@ class Bars implements Progress {
 
   constructor(private readonly terminal: Terminal) {
     this.bars = new MultiBar({
-      stream: terminal.errStream as NodeJS.WriteStream,
+      stream: terminal.errStream,
       hideCursor: true,
       clearOnComplete: true,
       // The command handles signals itself.

@@ -13,7 +13,6 @@ export interface Terminal {
 }
 
 /** Control characters, which names in foreign files may hold and a terminal would obey; tab and newline are kept. */
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** Text that is safe to show whatever file it comes from. */

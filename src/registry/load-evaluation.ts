@@ -19,7 +19,7 @@ export interface LoadedEvaluation {
   /** What is worth knowing about its manifests. */
   readonly notes: readonly string[];
   /** What the manifests ask of the system and it does not have, one line each. */
-  unmet(system: System): readonly string[];
+  readonly unmet: (system: System) => readonly string[];
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {

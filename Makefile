@@ -1,0 +1,43 @@
+# The README's two commands are `make run` and `make test`. Everything else is a step of theirs.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+MLMODELSCOPE := node dist/src/cli/main.js
+INSTALLED := node_modules/.package-lock.json
+BUILT := dist/.built
+SOURCES := $(shell find src plugins test proto -type f -not -path 'src/generated/*') \
+	tsconfig.json buf.gen.yaml buf.yaml
+
+.PHONY: help run test build lint bench schema clean
+
+help: ## Show this
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: build ## Install, build, and run the quickstart evaluation; the report goes to out/quickstart.json
+	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
+
+test: lint ## Install, build, lint, and run every test that needs no outside server
+	npm test
+
+build: $(BUILT) ## Install and build
+
+lint: build ## Check style, import directions and protocol buffers
+	npm run lint
+
+bench: build ## Print the figures that the README states
+	node --expose-gc dist/test/bench/main.js
+
+schema: build ## Write docs/report.schema.json from the report's definition
+	node dist/test/plugins/dlbricks/report/write-schema.js
+
+clean: ## Remove everything that was installed or built here
+	rm -rf node_modules dist out src/generated
+
+$(INSTALLED): package.json package-lock.json .npmrc
+	@node -e 'const [a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 19)) { console.error(`Node 20.19 or newer is needed; this is $${process.version}`); process.exit(1); }'
+	npm ci --no-audit --no-fund
+	@touch $@
+
+$(BUILT): $(INSTALLED) $(SOURCES)
+	npm run build
+	@touch $@
