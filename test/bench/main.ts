@@ -1,0 +1,35 @@
+import { availableParallelism, cpus } from 'node:os';
+import { benchmarkCompose } from './compose.js';
+import { benchmarkDecompose } from './decompose.js';
+import { benchmarkHealth } from './health.js';
+import { benchmarkReadModel } from './read-model.js';
+
+const print = (line: string): void => console.log(line);
+
+print(
+  `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`,
+);
+
+const { model, layers, layersPerSecond } = benchmarkDecompose();
+print(`decompose ${model} (${layers} layers, the most in the zoo): ${Math.round(layersPerSecond)} layers/s`);
+
+for (const { weights, weightBytes, seconds, peakRssMb } of await benchmarkReadModel()) {
+  const size = (weightBytes / 1e9).toFixed(2);
+  print(
+    `read a model with ${size} GB of ${weights} weights: ${seconds.toFixed(3)} s, ${Math.round(peakRssMb)} MB peak memory`,
+  );
+}
+
+const { models, bricks, seconds, secondsWithGraphs } = await benchmarkCompose();
+print(
+  `compose all ${models} zoo models from a store of ${bricks} bricks: ${seconds.toFixed(3)} s, ` +
+    `${secondsWithGraphs.toFixed(3)} s with building and decomposing their graphs`,
+);
+
+for (const threads of new Set([1, availableParallelism()])) {
+  const { answers, medianMs, p99Ms, model: measured } = await benchmarkHealth('resnet18', threads);
+  print(
+    `health check while ${measured} is measured with ${threads} thread${threads === 1 ? '' : 's'}: ` +
+      `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms of ${answers} answers`,
+  );
+}
