@@ -1,0 +1,59 @@
+import { fixed, type Value } from '../builder.js';
+import { averagePool, batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, concat, flatten, type Layer, relu } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+/** The paper's k: channels that each layer adds. */
+const GROWTH = 32;
+
+/** DenseNet-B's H (section 3): normalize, 1x1 down to 4k channels, normalize, 3x3 to k channels. */
+const bottleneck = chain(batchNorm(), relu, convNormRelu(4 * GROWTH, 1), conv(GROWTH, 3, { padding: 1, bias: false }));
+
+/** Every layer reads the outputs of all layers before it (equation 2). */
+function denseBlock(depth: number): Layer {
+  return (x) => {
+    const features: [Value, ...Value[]] = [x];
+    let all = x;
+    for (let layer = 0; layer < depth; layer++) {
+      features.push(bottleneck(all));
+      all = concat(1, features);
+    }
+    return all;
+  };
+}
+
+/** Halves channels (the paper's θ = 0.5) and image. */
+const transition: Layer = (x) =>
+  chain(batchNorm(), relu, conv(fixed(x, 1) / 2, 1, { bias: false }), averagePool(2, { stride: 2 }))(x);
+
+export const densenet121: ZooEntry = {
+  name: 'densenet121',
+  title: 'DenseNet-121',
+  paper: 'Huang et al., Densely Connected Convolutional Networks, CVPR 2017, arXiv:1608.06993',
+  published: {
+    parameters: 7_978_856,
+    multiplyAccumulates: 2_834_000_000,
+    source: torchvision('DenseNet121_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: imageClassifier(
+    224,
+    chain(
+      convNormRelu(64, 7, { stride: 2, padding: 3 }),
+      maxPool(3, { stride: 2, padding: 1 }),
+      denseBlock(6),
+      transition,
+      denseBlock(12),
+      transition,
+      denseBlock(24),
+      transition,
+      denseBlock(16),
+      batchNorm(),
+      relu,
+      globalAveragePool,
+      flatten,
+      linear(1000),
+    ),
+  ),
+};

@@ -1,0 +1,82 @@
+import { int } from '../attributes.js';
+import type { GraphBuilder, Value } from '../builder.js';
+import type { ZooEntry } from '../entry.js';
+import { embedding } from '../initialization.js';
+import { add, chain, div, gatherRows, type Layer, matMul, mul, softmax, split, unsqueeze } from '../tensor.js';
+import {
+  dense,
+  geluTanh,
+  hideOthers,
+  layerNorm,
+  maskAsFloat,
+  mergeHeads,
+  splitHeads,
+  splitKeyHeads,
+} from '../transformer.js';
+
+// The paper's table 2, first row, and section 2.3.
+const LAYERS = 12;
+const HIDDEN = 768;
+const HEADS = 12;
+const VOCABULARY = 50_257;
+const POSITIONS = 1024;
+
+const normalize = layerNorm(1e-5);
+
+/**
+ * Hides what is padding or comes later. Made from the mask's own shape, so that no constant bounds the sequence and no
+ * integer is computed at run time.
+ */
+function causalBias(mask: Value): Value {
+  const visible = maskAsFloat(mask);
+  const pairs = mul(unsqueeze(visible, [1, 3]), unsqueeze(visible, [1, 2]));
+  return hideOthers(mask.graph.apply('Trilu', [pairs], pairs, [int('upper', 0)]));
+}
+
+function selfAttention(bias: Value): Layer {
+  return (x) => {
+    const [query, key, value] = split(dense(3 * HIDDEN)(x), 3) as [Value, Value, Value];
+    const product = matMul(splitHeads(query, HEADS), splitKeyHeads(key, HEADS));
+    const scores = div(product, x.graph.scalar('scale', Math.sqrt(HIDDEN / HEADS)));
+    return dense(HIDDEN)(mergeHeads(matMul(softmax(add(scores, bias)), splitHeads(value, HEADS))));
+  };
+}
+
+/** Normalization comes before each sub-layer. */
+function decoderLayer(bias: Value): Layer {
+  return (x) => {
+    const attended = add(selfAttention(bias)(normalize(x)), x);
+    return add(attended, chain(normalize, dense(4 * HIDDEN), geluTanh, dense(HIDDEN))(attended));
+  };
+}
+
+function define(graph: GraphBuilder): void {
+  const dims = ['batch', 'sequence'];
+  const words = graph.input('input_ids', 'int64', dims);
+  const mask = graph.input('attention_mask', 'int64', dims);
+  const positions = graph.input('position_ids', 'int64', dims);
+
+  const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
+  const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
+  const bias = causalBias(mask);
+  const decoder = Array.from({ length: LAYERS }, () => decoderLayer(bias));
+  const hidden = chain(...decoder, normalize)(embedded);
+
+  graph.output('logits', matMul(hidden, graph.tiedWeight('lm_head', [HIDDEN, VOCABULARY], wordTable)));
+}
+
+/** GPT-2 small with its language-modelling head, whose weight is the word table; without a key-value cache. */
+export const gpt2: ZooEntry = {
+  name: 'gpt2',
+  title: 'GPT-2 small',
+  paper: 'Radford et al., Language Models are Unsupervised Multitask Learners, OpenAI, 2019',
+  published: {
+    parameters: 124_439_808,
+    multiplyAccumulates: 16_114_089_984,
+    source:
+      'parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); multiply-accumulates: the matrix products in ' +
+      'appendix F of Hoffmann et al., arXiv:2203.15556',
+  },
+  dimensions: { batch: 1, sequence: 128 },
+  define,
+};

@@ -1,0 +1,15 @@
+import type { GraphBuilder } from '../builder.js';
+import type { Layer } from '../tensor.js';
+
+/** Where torchvision states num_params and _ops, which counts multiply-accumulates in 10^9, rounded to 3 decimals. */
+export function torchvision(weights: string): string {
+  return `torchvision ${weights}.IMAGENET1K_V1: num_params, _ops`;
+}
+
+/** From [batch, 3, size, size] pixels to [batch, 1000] scores without softmax, as torchvision's classifiers. */
+export function imageClassifier(size: number, layers: Layer): (graph: GraphBuilder) => void {
+  return (graph) => {
+    const input = graph.input('input', 'float32', ['batch', 3, size, size]);
+    graph.output('output', layers(input));
+  };
+}

@@ -1,0 +1,69 @@
+import { branches, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, flatten, type Layer } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+/** The trained models' batch normalization, from TensorFlow. */
+const EPSILON = 1e-3;
+
+function conv1(channels: number): Layer {
+  return convNormRelu(channels, 1, { epsilon: EPSILON });
+}
+
+function conv3(channels: number): Layer {
+  return convNormRelu(channels, 3, { padding: 1, epsilon: EPSILON });
+}
+
+function pool(kernel: number): Layer {
+  return maxPool(kernel, { stride: 2, ceil: true });
+}
+
+/**
+ * One inception row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. Where the paper has
+ * 5x5, the trained models in TensorFlow and torchvision have 3x3.
+ */
+function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number, projection: number): Layer {
+  return branches(
+    conv1(n1),
+    chain(conv1(n3r), conv3(n3)),
+    chain(conv1(n5r), conv3(n5)),
+    chain(maxPool(3, { padding: 1, ceil: true }), conv1(projection)),
+  );
+}
+
+/** With batch normalization in the place of local response normalization, and without the auxiliary classifiers. */
+export const inceptionV1: ZooEntry = {
+  name: 'inception_v1',
+  title: 'Inception v1 (GoogLeNet)',
+  paper: 'Szegedy et al., Going Deeper with Convolutions, CVPR 2015, arXiv:1409.4842',
+  published: {
+    parameters: 6_624_904,
+    multiplyAccumulates: 1_498_000_000,
+    source: torchvision('GoogLeNet_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: imageClassifier(
+    224,
+    chain(
+      convNormRelu(64, 7, { stride: 2, padding: 3, epsilon: EPSILON }),
+      pool(3),
+      conv1(64),
+      conv3(192),
+      pool(3),
+      inception(64, 96, 128, 16, 32, 32), // 3a
+      inception(128, 128, 192, 32, 96, 64), // 3b
+      pool(3),
+      inception(192, 96, 208, 16, 48, 64), // 4a
+      inception(160, 112, 224, 24, 64, 64), // 4b
+      inception(128, 128, 256, 24, 64, 64), // 4c
+      inception(112, 144, 288, 32, 64, 64), // 4d
+      inception(256, 160, 320, 32, 128, 128), // 4e
+      pool(2),
+      inception(256, 160, 320, 32, 128, 128), // 5a
+      inception(384, 192, 384, 48, 128, 128), // 5b
+      globalAveragePool,
+      flatten,
+      linear(1000),
+    ),
+  ),
+};

@@ -1,0 +1,102 @@
+import { averagePool, branches, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, flatten, type Layer } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+type Kernel = number | readonly [number, number];
+
+/** Keeps the image's size. */
+function conv(channels: number, kernel: Kernel): Layer {
+  const [height, width] = typeof kernel === 'number' ? [kernel, kernel] : kernel;
+  return convNormRelu(channels, kernel, { padding: [(height - 1) / 2, (width - 1) / 2], epsilon: 1e-3 });
+}
+
+/** Without padding, so that the image shrinks. */
+function convValid(channels: number, kernel: number, stride = 1): Layer {
+  return convNormRelu(channels, kernel, { stride, epsilon: 1e-3 });
+}
+
+const pool = maxPool(3, { stride: 2 });
+
+function pooled(channels: number): Layer {
+  return chain(averagePool(3, { padding: 1 }), conv(channels, 1));
+}
+
+/** Figure 5: the 5x5 convolution of one branch as two of 3x3. 35x35 pixels. */
+function factored(projection: number): Layer {
+  return branches(
+    conv(64, 1),
+    chain(conv(48, 1), conv(64, 5)),
+    chain(conv(64, 1), conv(96, 3), conv(96, 3)),
+    pooled(projection),
+  );
+}
+
+/** From 35x35 to 17x17 pixels, as in figure 10. */
+const reduction35 = branches(convValid(384, 3, 2), chain(conv(64, 1), conv(96, 3), convValid(96, 3, 2)), pool);
+
+/** Figure 6, n = 7: n x n convolutions as 1 x n and n x 1. 17x17 pixels. */
+function asymmetric(channels: number): Layer {
+  return branches(
+    conv(192, 1),
+    chain(conv(channels, 1), conv(channels, [1, 7]), conv(192, [7, 1])),
+    chain(conv(channels, 1), conv(channels, [7, 1]), conv(channels, [1, 7]), conv(channels, [7, 1]), conv(192, [1, 7])),
+    pooled(192),
+  );
+}
+
+/** From 17x17 to 8x8 pixels. */
+const reduction17 = branches(
+  chain(conv(192, 1), convValid(320, 3, 2)),
+  chain(conv(192, 1), conv(192, [1, 7]), conv(192, [7, 1]), convValid(192, 3, 2)),
+  pool,
+);
+
+/** Figure 7: 1x3 and 3x1 side by side. 8x8 pixels. */
+const expanded = branches(
+  conv(320, 1),
+  chain(conv(384, 1), branches(conv(384, [1, 3]), conv(384, [3, 1]))),
+  chain(conv(448, 1), conv(384, 3), branches(conv(384, [1, 3]), conv(384, [3, 1]))),
+  pooled(192),
+);
+
+/** Without the auxiliary classifier, which inference does not run. */
+export const inceptionV3: ZooEntry = {
+  name: 'inception_v3',
+  title: 'Inception v3',
+  paper: 'Szegedy et al., Rethinking the Inception Architecture for Computer Vision, CVPR 2016, arXiv:1512.00567',
+  published: {
+    parameters: 23_834_568,
+    multiplyAccumulates: 5_713_000_000,
+    source:
+      torchvision('Inception_V3_Weights') +
+      '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
+  },
+  dimensions: { batch: 1 },
+  define: imageClassifier(
+    299,
+    chain(
+      convValid(32, 3, 2),
+      convValid(32, 3),
+      conv(64, 3),
+      pool,
+      convValid(80, 1),
+      convValid(192, 3),
+      pool,
+      factored(32),
+      factored(64),
+      factored(64),
+      reduction35,
+      asymmetric(128),
+      asymmetric(160),
+      asymmetric(160),
+      asymmetric(192),
+      reduction17,
+      expanded,
+      expanded,
+      globalAveragePool,
+      flatten,
+      linear(1000),
+    ),
+  ),
+};

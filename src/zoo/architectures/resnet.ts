@@ -1,0 +1,85 @@
+import { fixed } from '../builder.js';
+import { batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool, residual } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, flatten, type Layer, relu } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
+
+/** What a block puts between its input and the addition; `width` as in the paper's table 1. */
+type Block = (width: number, stride: number) => { readonly body: Layer; readonly channels: number };
+
+/** Figure 5, left. */
+const basic: Block = (width, stride) => ({
+  channels: width,
+  body: chain(convNormRelu(width, 3, { stride, padding: 1 }), conv(width, 3, { padding: 1, bias: false }), batchNorm()),
+});
+
+/** Figure 5, right, with the stride in the 3x3 convolution as all frameworks have it today ("v1.5"). */
+const bottleneck: Block = (width, stride) => ({
+  channels: 4 * width,
+  body: chain(
+    convNormRelu(width, 1),
+    convNormRelu(width, 3, { stride, padding: 1 }),
+    conv(4 * width, 1, { bias: false }),
+    batchNorm(),
+  ),
+});
+
+/** `depth` blocks, the first with the stride; a projection shortcut where the shape changes (option B). */
+function stage(block: Block, width: number, depth: number, firstStride: number): Layer {
+  const blocks = Array.from({ length: depth }, (_, i): Layer => {
+    const stride = i === 0 ? firstStride : 1;
+    const { body, channels } = block(width, stride);
+    const projection = chain(conv(channels, 1, { stride, bias: false }), batchNorm());
+    return (x) => {
+      const keepsShape = stride === 1 && fixed(x, 1) === channels;
+      return relu(residual(body, keepsShape ? undefined : projection)(x));
+    };
+  });
+  return chain(...blocks);
+}
+
+/** One column of the paper's table 1: the block and how many of it each of the four stages has. */
+function resnet(block: Block, depths: readonly [number, number, number, number]) {
+  return imageClassifier(
+    224,
+    chain(
+      convNormRelu(64, 7, { stride: 2, padding: 3 }),
+      maxPool(3, { stride: 2, padding: 1 }),
+      stage(block, 64, depths[0], 1),
+      stage(block, 128, depths[1], 2),
+      stage(block, 256, depths[2], 2),
+      stage(block, 512, depths[3], 2),
+      globalAveragePool,
+      flatten,
+      linear(1000),
+    ),
+  );
+}
+
+export const resnet18: ZooEntry = {
+  name: 'resnet18',
+  title: 'ResNet-18',
+  paper: PAPER,
+  published: {
+    parameters: 11_689_512,
+    multiplyAccumulates: 1_814_000_000,
+    source: torchvision('ResNet18_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: resnet(basic, [2, 2, 2, 2]),
+};
+
+export const resnet50: ZooEntry = {
+  name: 'resnet50',
+  title: 'ResNet-50',
+  paper: PAPER,
+  published: {
+    parameters: 25_557_032,
+    multiplyAccumulates: 4_089_000_000,
+    source: torchvision('ResNet50_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: resnet(bottleneck, [3, 4, 6, 3]),
+};

@@ -1,0 +1,51 @@
+import { branches, conv, globalAveragePool, maxPool } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, flatten, type Layer, relu } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+/** The paper's fire module (section 3.2): s1x1 squeezes, e1x1 and e3x3 expand side by side. */
+function fire(squeeze: number, expand: number): Layer {
+  return chain(
+    conv(squeeze, 1),
+    relu,
+    branches(chain(conv(expand, 1), relu), chain(conv(expand, 3, { padding: 1 }), relu)),
+  );
+}
+
+const pool = maxPool(3, { stride: 2, ceil: true });
+
+export const squeezenet11: ZooEntry = {
+  name: 'squeezenet1.1',
+  title: 'SqueezeNet 1.1',
+  paper:
+    'Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size, ' +
+    'arXiv:1602.07360, 2016; version 1.1 from the official repository',
+  published: {
+    parameters: 1_235_496,
+    multiplyAccumulates: 349_000_000,
+    source: torchvision('SqueezeNet1_1_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: imageClassifier(
+    224,
+    chain(
+      conv(64, 3, { stride: 2 }),
+      relu,
+      pool,
+      fire(16, 64),
+      fire(16, 64),
+      pool,
+      fire(32, 128),
+      fire(32, 128),
+      pool,
+      fire(48, 192),
+      fire(48, 192),
+      fire(64, 256),
+      fire(64, 256),
+      conv(1000, 1),
+      relu,
+      globalAveragePool,
+      flatten,
+    ),
+  ),
+};

@@ -1,0 +1,49 @@
+import { conv, linear, maxPool } from '../convolution.js';
+import type { ZooEntry } from '../entry.js';
+import { chain, flatten, type Layer, relu } from '../tensor.js';
+import { imageClassifier, torchvision } from './image-classifier.js';
+
+const PAPER =
+  'Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015, ' +
+  'arXiv:1409.1556';
+
+/** `depth` convolutions of 3x3, each with its ReLU, then a pool that halves the image. */
+function stage(channels: number, depth: number): Layer {
+  const layers = Array.from({ length: depth }, () => [conv(channels, 3, { padding: 1 }), relu]);
+  return chain(...layers.flat(), maxPool(2, { stride: 2 }));
+}
+
+/** One column of the paper's table 1: how many convolutions each of the five stages has. */
+function vgg(depths: readonly [number, number, number, number, number]) {
+  const channels = [64, 128, 256, 512, 512] as const;
+  const stages = depths.map((depth, i) => stage(channels[i] ?? 512, depth));
+  return imageClassifier(224, chain(...stages, flatten, linear(4096), relu, linear(4096), relu, linear(1000)));
+}
+
+/** Column D. */
+export const vgg16: ZooEntry = {
+  name: 'vgg16',
+  title: 'VGG-16',
+  paper: PAPER,
+  published: {
+    parameters: 138_357_544,
+    multiplyAccumulates: 15_470_000_000,
+    source: torchvision('VGG16_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: vgg([2, 2, 3, 3, 3]),
+};
+
+/** Column E. */
+export const vgg19: ZooEntry = {
+  name: 'vgg19',
+  title: 'VGG-19',
+  paper: PAPER,
+  published: {
+    parameters: 143_667_240,
+    multiplyAccumulates: 19_632_000_000,
+    source: torchvision('VGG19_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: vgg([2, 2, 4, 4, 4]),
+};

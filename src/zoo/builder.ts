@@ -1,0 +1,188 @@
+import { PlatformError } from '../errors.js';
+import type { AttributeProto } from '../generated/onnx/onnx.js';
+import type { ElementType } from '../onnx/element-type.js';
+import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model.js';
+
+/** What PyTorch's exporter wrote by default for years; the first opset with LayerNormalization. */
+const OPSET = 17;
+/** The file format's version that came with opset 17 (ONNX 1.12). */
+const IR_VERSION = 8;
+
+/** A tensor of the graph under construction; constants are values too. A dimension that is a string is symbolic. */
+export interface Value {
+  readonly graph: GraphBuilder;
+  readonly name: string;
+  readonly elementType: ElementType;
+  readonly dims: readonly Dimension[];
+}
+
+/** What one output of an operator is. */
+export type OutputType = Pick<Value, 'elementType' | 'dims'>;
+
+/**
+ * Collects the layers of one architecture in the order in which they are applied, which is a topological order. Every
+ * value gets its type. The layers themselves are in `tensor.ts`, `convolution.ts` and `transformer.ts`.
+ */
+export class GraphBuilder {
+  readonly #nodes: Node[] = [];
+  readonly #inputs: string[] = [];
+  readonly #types = new Map<string, DeclaredType>();
+  readonly #initializers = new Map<string, Tensor>();
+  /** The final name of each output by the name that the value was made under. */
+  readonly #outputs = new Map<string, string>();
+
+  /** @param seed what the seeds of all weights are derived from */
+  constructor(
+    readonly name: string,
+    private readonly seed: number,
+  ) {}
+
+  /** A value that the caller feeds. */
+  input(name: string, elementType: ElementType, dims: readonly Dimension[]): Value {
+    this.#inputs.push(name);
+    this.#types.set(name, { elementType, dims });
+    return { graph: this, name, elementType, dims };
+  }
+
+  /** A float32 weight, filled uniformly from [low, high] with a seed of its own. */
+  weight(role: string, dims: readonly number[], low: number, high: number): Value {
+    return this.#fill(role, dims, { low, high, seed: (this.seed + this.#initializers.size) >>> 0 });
+  }
+
+  /**
+   * A second copy of a weight in another layout, as exporters write tied weights. Sharing the seed marks the two as one
+   * parameter; the values are not transposed, which no latency can tell.
+   *
+   * @throws PlatformError internal where `original` is no weight of this graph
+   */
+  tiedWeight(role: string, dims: readonly number[], original: Value): Value {
+    const data = this.#initializers.get(original.name)?.data;
+    if (data?.kind !== 'fill') throw new PlatformError('internal', `${this.name}: ${original.name} is not a weight`);
+    return this.#fill(role, dims, data.fill);
+  }
+
+  /** A list of integers that steers an operator, such as the shape that Reshape wants. */
+  integers(role: string, values: readonly number[]): Value {
+    const bytes = new Uint8Array(new BigInt64Array(values.map(BigInt)).buffer);
+    return this.#initializer(role, { elementType: 'int64', dims: [values.length], data: { kind: 'inline', bytes } });
+  }
+
+  /** One integer without dimensions, such as the index that Gather wants. */
+  integer(role: string, value: number): Value {
+    const bytes = new Uint8Array(new BigInt64Array([BigInt(value)]).buffer);
+    return this.#initializer(role, { elementType: 'int64', dims: [], data: { kind: 'inline', bytes } });
+  }
+
+  /** One float32 without dimensions. */
+  scalar(role: string, value: number): Value {
+    const bytes = new Uint8Array(new Float32Array([value]).buffer);
+    return this.#initializer(role, { elementType: 'float32', dims: [], data: { kind: 'inline', bytes } });
+  }
+
+  /** Adds one layer with one output. */
+  apply(
+    opType: string,
+    inputs: readonly Value[],
+    output: OutputType,
+    attributes: readonly AttributeProto[] = [],
+  ): Value {
+    const name = `${opType}_${this.#nodes.length}`;
+    return this.#add(opType, name, inputs, [{ ...output, name: `${name}_output` }], attributes)[0] as Value;
+  }
+
+  /** Adds one layer with several outputs. */
+  applyMany(
+    opType: string,
+    inputs: readonly Value[],
+    outputs: readonly OutputType[],
+    attributes: readonly AttributeProto[] = [],
+  ): Value[] {
+    const name = `${opType}_${this.#nodes.length}`;
+    const named = outputs.map((output, i) => ({ ...output, name: `${name}_output_${i}` }));
+    return this.#add(opType, name, inputs, named, attributes);
+  }
+
+  /** Makes a value an output of the model under this name. */
+  output(name: string, value: Value): void {
+    this.#outputs.set(value.name, name);
+  }
+
+  /** The finished model; messages call it `source`. */
+  finish(source: string): Model {
+    const final = (name: string): string => this.#outputs.get(name) ?? name;
+    return {
+      source,
+      irVersion: IR_VERSION,
+      opsets: new Map([['', OPSET]]),
+      graph: {
+        name: this.name,
+        nodes: this.#nodes.map((node) => ({
+          ...node,
+          inputs: node.inputs.map(final),
+          outputs: node.outputs.map(final),
+        })),
+        inputs: [...this.#inputs],
+        outputs: [...this.#outputs.values()],
+        initializers: new Map(this.#initializers),
+        types: new Map([...this.#types].map(([name, type]) => [final(name), type])),
+      },
+    };
+  }
+
+  #add(
+    opType: string,
+    name: string,
+    inputs: readonly Value[],
+    outputs: readonly (OutputType & { readonly name: string })[],
+    attributes: readonly AttributeProto[],
+  ): Value[] {
+    this.#nodes.push({
+      name,
+      opType,
+      domain: '',
+      inputs: inputs.map((value) => value.name),
+      outputs: outputs.map((value) => value.name),
+      attributes,
+    });
+    for (const { name, elementType, dims } of outputs) this.#types.set(name, { elementType, dims });
+    return outputs.map(({ name, elementType, dims }) => ({ graph: this, name, elementType, dims }));
+  }
+
+  #fill(role: string, dims: readonly number[], fill: Fill): Value {
+    return this.#initializer(role, { elementType: 'float32', dims, data: { kind: 'fill', fill } });
+  }
+
+  #initializer(role: string, tensor: Tensor): Value {
+    const name = `${role}_${this.#initializers.size}`;
+    this.#initializers.set(name, tensor);
+    return { graph: this, name, elementType: tensor.elementType, dims: tensor.dims };
+  }
+}
+
+/**
+ * One dimension; a negative axis counts from the last one.
+ *
+ * @throws PlatformError internal where the value has fewer: the architecture is written down wrongly
+ */
+export function dimension(value: Value, axis: number): Dimension {
+  const dim = value.dims.at(axis);
+  if (dim === undefined) throw misshapen(value, `no dimension ${axis}`);
+  return dim;
+}
+
+/**
+ * A dimension that has to be a number where it is used, such as the channels of an image.
+ *
+ * @throws PlatformError internal where it is symbolic or absent
+ */
+export function fixed(value: Value, axis: number): number {
+  const dim = dimension(value, axis);
+  if (typeof dim === 'string') throw misshapen(value, `the symbol ${dim} where a number is needed`);
+  return dim;
+}
+
+/** The error for an architecture that is written down wrongly. */
+export function misshapen(value: Value, problem: string): PlatformError {
+  const shape = value.dims.join(', ');
+  return new PlatformError('internal', `zoo:${value.graph.name}: ${value.name} [${shape}] has ${problem}`);
+}

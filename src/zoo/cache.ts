@@ -1,0 +1,69 @@
+import envPaths from 'env-paths';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { PlatformError } from '../errors.js';
+import { encodeModel } from '../onnx/write-model.js';
+import { writeFileAtomically, type WriteOptions } from './atomic-file.js';
+import { buildZooModel, ZOO_VERSION } from './zoo.js';
+
+export interface EnsureOptions extends WriteOptions {
+  /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
+  readonly cacheDir?: string | undefined;
+}
+
+/** Where models that can be made again are kept: MLMODELSCOPE_CACHE, else a folder in the user's cache. */
+export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = process.env): string {
+  const chosen = environment['MLMODELSCOPE_CACHE'];
+  return chosen === undefined || chosen === '' ? envPaths('mlmodelscope', { suffix: '' }).cache : path.resolve(chosen);
+}
+
+/**
+ * The path of a zoo model's ONNX file, `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`, made first where it is missing or not
+ * as long as it should be. Any number of processes may ask for the same model at the same time; whatever happens to
+ * them, no half-written file is ever under that name.
+ *
+ * @throws PlatformError `not_found` for a name that the zoo does not have, `storage` where the file cannot be written,
+ *   `cancelled` when `signal` aborts
+ */
+export async function ensureZooModel(name: string, options: EnsureOptions = {}): Promise<string> {
+  const { byteLength, chunks } = encodeModel(buildZooModel(name));
+  const folder = path.join(options.cacheDir ?? defaultCacheDir(), 'zoo', `v${ZOO_VERSION}`);
+  const file = path.join(folder, `${name}.onnx`);
+  if (await isComplete(file, byteLength)) return file;
+  try {
+    await writeFileAtomically(file, chunks, byteLength, options);
+  } catch (thrown) {
+    // Another process may have put it there meanwhile and hold it open, which some systems do not let us replace.
+    if (!(await isComplete(file, byteLength))) throw storageError(name, folder, byteLength, thrown);
+  }
+  return file;
+}
+
+async function isComplete(file: string, byteLength: number): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found?.isFile() === true && found.size === byteLength;
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EDQUOT: "this user's disk quota is used up",
+  EEXIST: 'a part of that path is a file',
+  EFBIG: 'the file would exceed the limit on file sizes (ulimit -f)',
+  EISDIR: 'a folder is where the file should be',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of that path is a file',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+};
+
+function storageError(name: string, folder: string, byteLength: number, thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('code' in thrown) || thrown instanceof PlatformError) return thrown;
+  const reason = REMEDIES[String(thrown.code)] ?? thrown.message;
+  const megabytes = Math.ceil(byteLength / 1e6);
+  return new PlatformError(
+    'storage',
+    `zoo:${name} (${megabytes} MB) cannot be written to ${folder}: ${reason}. Make room there, or name another folder ` +
+      'in the environment variable MLMODELSCOPE_CACHE.',
+    { cause: thrown },
+  );
+}

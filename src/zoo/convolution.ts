@@ -1,0 +1,120 @@
+import { float, int, ints } from './attributes.js';
+import { dimension, fixed, misshapen, type Value } from './builder.js';
+import { bias, scale, weight } from './initialization.js';
+import { add, chain, concat, type Layer, relu } from './tensor.js';
+
+/** Height and width; one number is both. */
+type Size = number | readonly [number, number];
+
+interface Window {
+  readonly stride?: Size;
+  /** Rows and columns added on either side. */
+  readonly padding?: Size;
+}
+
+interface ConvolutionOptions extends Window {
+  readonly groups?: number;
+  readonly bias?: boolean;
+}
+
+interface PoolOptions extends Window {
+  /** Keep the last, incomplete window (Caffe's rounding). */
+  readonly ceil?: boolean;
+}
+
+function pair(size: Size): readonly [number, number] {
+  return typeof size === 'number' ? [size, size] : size;
+}
+
+/** The attributes of a window that slides over height and width, and the size of what comes out. */
+function slide(x: Value, kernel: Size, { stride = 1, padding = 0, ceil = false }: PoolOptions) {
+  if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
+  const [kernels, strides, pads] = [pair(kernel), pair(stride), pair(padding)];
+  const round = ceil ? Math.ceil : Math.floor;
+  const size = (axis: 0 | 1): number =>
+    round((fixed(x, axis + 2) + 2 * pads[axis] - kernels[axis]) / strides[axis]) + 1;
+  return {
+    size: [size(0), size(1)],
+    attributes: [ints('kernel_shape', kernels), ints('pads', [...pads, ...pads]), ints('strides', strides)],
+  };
+}
+
+/** Convolution with `channels` outputs; the inputs are those of its input. */
+export function conv(channels: number, kernel: Size, options: ConvolutionOptions = {}): Layer {
+  const { groups = 1, bias: biased = true } = options;
+  return (x) => {
+    const { size, attributes } = slide(x, kernel, options);
+    const kernelDims = [channels, fixed(x, 1) / groups, ...pair(kernel)];
+    const fanIn = kernelDims.slice(1).reduce((product, dim) => product * dim, 1);
+    const weights = [weight(x.graph, kernelDims, fanIn), ...(biased ? [bias(x.graph, channels)] : [])];
+    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, ...size] };
+    return x.graph.apply('Conv', [x, ...weights], output, [
+      ints('dilations', [1, 1]),
+      int('group', groups),
+      ...attributes,
+    ]);
+  };
+}
+
+/** Batch normalization with the statistics of training. */
+export function batchNorm(epsilon = 1e-5): Layer {
+  return (x) => {
+    const { graph } = x;
+    const channels = fixed(x, 1);
+    const mean = graph.weight('mean', [channels], -0.1, 0.1);
+    const variance = graph.weight('variance', [channels], 0.9, 1.1);
+    const inputs = [x, scale(graph, channels), bias(graph, channels), mean, variance];
+    return graph.apply('BatchNormalization', inputs, x, [float('epsilon', epsilon), float('momentum', 0.9)]);
+  };
+}
+
+export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min', 0), x.graph.scalar('max', 6)], x);
+
+/** Convolution without bias, batch normalization, ReLU: the brick that most architectures after VGG are made of. */
+export function convNormRelu(
+  channels: number,
+  kernel: Size,
+  options: ConvolutionOptions & { epsilon?: number } = {},
+): Layer {
+  return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
+}
+
+export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
+  return (x) => {
+    const { size, attributes } = slide(x, kernel, options);
+    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
+    return x.graph.apply('MaxPool', [x], output, [int('ceil_mode', options.ceil === true ? 1 : 0), ...attributes]);
+  };
+}
+
+/** Padding counts as zeros. */
+export function averagePool(kernel: Size, options: Window = {}): Layer {
+  return (x) => {
+    const { size, attributes } = slide(x, kernel, options);
+    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
+    return x.graph.apply('AveragePool', [x], output, [int('count_include_pad', 1), ...attributes]);
+  };
+}
+
+export const globalAveragePool: Layer = (x) =>
+  x.graph.apply('GlobalAveragePool', [x], { elementType: x.elementType, dims: [...x.dims.slice(0, 2), 1, 1] });
+
+/** Fully connected layer on rows. */
+export function linear(features: number): Layer {
+  return (x) => {
+    const inputs = fixed(x, 1);
+    const weights = [weight(x.graph, [features, inputs], inputs), bias(x.graph, features)];
+    const output = { elementType: x.elementType, dims: [dimension(x, 0), features] };
+    return x.graph.apply('Gemm', [x, ...weights], output, [int('transB', 1)]);
+  };
+}
+
+/** The same input through every branch, their channels side by side. */
+export function branches(first: Layer, ...others: readonly Layer[]): Layer {
+  return (x) => concat(1, [first(x), ...others.map((branch) => branch(x))]);
+}
+
+/** The sum of what the body makes of its input and what the shortcut makes of it. */
+export function residual(body: Layer, shortcut: Layer = (x) => x): Layer {
+  return (x) => add(body(x), shortcut(x));
+}

@@ -1,0 +1,30 @@
+import type { GraphBuilder, Value } from './builder.js';
+
+/*
+ * Ranges of the made-up weights. They keep the activations of every architecture within a few orders of magnitude of 1
+ * from the first layer to the last: no infinity, no NaN, and nothing near 2^-126, below which processors slow down.
+ */
+
+/**
+ * Weights of a layer whose outputs each sum `fanIn` products. Keeps the mean square through layers with ReLU.
+ * Source: He et al., Delving Deep into Rectifiers, ICCV 2015, equation 10, as a uniform distribution.
+ */
+export function weight(graph: GraphBuilder, dims: readonly number[], fanIn: number): Value {
+  const bound = Math.sqrt(6 / fanIn);
+  return graph.weight('weight', dims, -bound, bound);
+}
+
+/** What a layer adds to each of its outputs. */
+export function bias(graph: GraphBuilder, size: number): Value {
+  return graph.weight('bias', [size], -0.1, 0.1);
+}
+
+/** What a normalization multiplies with. */
+export function scale(graph: GraphBuilder, size: number): Value {
+  return graph.weight('scale', [size], 0.9, 1.1);
+}
+
+/** A table or token that is learned as it is. */
+export function embedding(graph: GraphBuilder, dims: readonly number[]): Value {
+  return graph.weight('embedding', dims, -0.05, 0.05);
+}

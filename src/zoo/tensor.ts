@@ -1,0 +1,125 @@
+import type { Dimension } from '../onnx/model.js';
+import { int, ints } from './attributes.js';
+import { dimension, fixed, misshapen, type Value } from './builder.js';
+
+/** One layer of an architecture, or a stack of them. */
+export type Layer = (x: Value) => Value;
+
+/** Applies the layers one after the other. */
+export function chain(...layers: readonly Layer[]): Layer {
+  return (x) => layers.reduce((value, layer) => layer(value), x);
+}
+
+function elementwise(opType: string): Layer {
+  return (x) => x.graph.apply(opType, [x], x);
+}
+
+export const relu = elementwise('Relu');
+export const tanh = elementwise('Tanh');
+export const erf = elementwise('Erf');
+
+/**
+ * Dimensions of an elementwise operator's result: aligned at the right, 1 stretches.
+ * Source: "Broadcasting in ONNX" of the ONNX documentation.
+ */
+function broadcast(left: Value, right: Value, leftDims = left.dims, rightDims = right.dims): Dimension[] {
+  const rank = Math.max(leftDims.length, rightDims.length);
+  return Array.from({ length: rank }, (_, i) => {
+    const a = leftDims.at(i - rank) ?? 1;
+    const b = rightDims.at(i - rank) ?? 1;
+    if (a === b || b === 1) return a;
+    if (a === 1) return b;
+    throw misshapen(left, `a shape that does not go with ${right.name} [${right.dims.join(', ')}]`);
+  });
+}
+
+function binary(opType: string) {
+  return (left: Value, right: Value): Value =>
+    left.graph.apply(opType, [left, right], { elementType: left.elementType, dims: broadcast(left, right) });
+}
+
+export const add = binary('Add');
+export const sub = binary('Sub');
+export const mul = binary('Mul');
+export const div = binary('Div');
+export const pow = binary('Pow');
+
+/** Matrix product over the last two dimensions; leading ones broadcast. */
+export function matMul(left: Value, right: Value): Value {
+  const inner = dimension(right, -2);
+  if (dimension(left, -1) !== inner) throw misshapen(left, `no ${inner} columns to multiply with ${right.name}`);
+  const leading = broadcast(left, right, left.dims.slice(0, -2), right.dims.slice(0, -2));
+  const dims = [...leading, dimension(left, -2), dimension(right, -1)];
+  return left.graph.apply('MatMul', [left, right], { elementType: left.elementType, dims });
+}
+
+export function transpose(x: Value, perm: readonly number[]): Value {
+  const dims = perm.map((axis) => dimension(x, axis));
+  return x.graph.apply('Transpose', [x], { elementType: x.elementType, dims }, [ints('perm', perm)]);
+}
+
+/** In `shape`, 0 keeps the dimension, so that it may be symbolic, and -1 takes what is left. */
+export function reshape(x: Value, shape: readonly number[]): Value {
+  const kept = (axis: number): boolean => shape[axis] === 0;
+  const elements = x.dims.reduce<number>((product, _, axis) => (kept(axis) ? product : product * fixed(x, axis)), 1);
+  const named = shape.reduce((product, size) => (size > 0 ? product * size : product), 1);
+  const dims = shape.map((size, axis) => (size === 0 ? dimension(x, axis) : size === -1 ? elements / named : size));
+  return x.graph.apply('Reshape', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
+}
+
+/** All elements after the first dimension in one row. */
+export const flatten: Layer = (x) => {
+  const columns = x.dims.reduce<number>((product, _, axis) => (axis === 0 ? product : product * fixed(x, axis)), 1);
+  const dims = [dimension(x, 0), columns];
+  return x.graph.apply('Flatten', [x], { elementType: x.elementType, dims }, [int('axis', 1)]);
+};
+
+export function unsqueeze(x: Value, axes: readonly number[]): Value {
+  const dims: Dimension[] = [...x.dims];
+  for (const axis of axes) dims.splice(axis, 0, 1);
+  return x.graph.apply('Unsqueeze', [x, x.graph.integers('axes', axes)], { elementType: x.elementType, dims });
+}
+
+export function concat(axis: number, values: readonly [Value, ...Value[]]): Value {
+  const [first] = values;
+  const size = values.reduce((sum, value) => sum + fixed(value, axis), 0);
+  const dims = first.dims.with(axis, size);
+  return first.graph.apply('Concat', values, { elementType: first.elementType, dims }, [int('axis', axis)]);
+}
+
+/** Equal parts along the last dimension. */
+export function split(x: Value, parts: number): Value[] {
+  const size = fixed(x, -1) / parts;
+  const part = { elementType: x.elementType, dims: x.dims.with(-1, size) };
+  const sizes = x.graph.integers(
+    'split',
+    Array.from({ length: parts }, () => size),
+  );
+  return x.graph.applyMany(
+    'Split',
+    [x, sizes],
+    Array.from({ length: parts }, () => part),
+    [int('axis', -1)],
+  );
+}
+
+/** The first entry along dimension 1, kept as a dimension of size 1. */
+export function firstSlice(x: Value): Value {
+  const { graph } = x;
+  const bounds = [graph.integers('starts', [0]), graph.integers('ends', [1]), graph.integers('axes', [1])];
+  return graph.apply('Slice', [x, ...bounds], { elementType: x.elementType, dims: x.dims.with(1, 1) });
+}
+
+/** The first entry along dimension 1, such as the class token of a sequence. */
+export const firstEntry: Layer = (x) => {
+  const output = { elementType: x.elementType, dims: x.dims.toSpliced(1, 1) };
+  return x.graph.apply('Gather', [x, x.graph.integer('index', 0)], output, [int('axis', 1)]);
+};
+
+/** The rows of a table that the integers in `indices` name. */
+export function gatherRows(table: Value, indices: Value): Value {
+  const dims = [...indices.dims, ...table.dims.slice(1)];
+  return table.graph.apply('Gather', [table, indices], { elementType: table.elementType, dims }, [int('axis', 0)]);
+}
+
+export const softmax: Layer = (x) => x.graph.apply('Softmax', [x], x, [int('axis', -1)]);

@@ -1,0 +1,71 @@
+import { ELEMENT_TYPES } from '../onnx/element-type.js';
+import { float, int } from './attributes.js';
+import { fixed, type Value } from './builder.js';
+import { bias, scale, weight } from './initialization.js';
+import { add, div, erf, type Layer, matMul, mul, pow, reshape, sub, tanh, transpose } from './tensor.js';
+
+const FLOAT32 = ELEMENT_TYPES.float32.code;
+const LOWEST_FLOAT32 = -3.4028234663852886e38;
+
+/** Fully connected layer on the last dimension, as exporters write it for inputs of more than two dimensions. */
+export function dense(features: number): Layer {
+  return (x) => {
+    const inputs = fixed(x, -1);
+    const product = matMul(x, weight(x.graph, [inputs, features], inputs));
+    return add(bias(x.graph, features), product);
+  };
+}
+
+/** Layer normalization over the last dimension. */
+export function layerNorm(epsilon: number): Layer {
+  return (x) => {
+    const size = fixed(x, -1);
+    const inputs = [x, scale(x.graph, size), bias(x.graph, size)];
+    return x.graph.apply('LayerNormalization', inputs, x, [int('axis', -1), float('epsilon', epsilon)]);
+  };
+}
+
+/**
+ * x Φ(x), in the operators that exporters write below opset 20.
+ * Source: Hendrycks and Gimpel, Gaussian Error Linear Units, arXiv:1606.08415, section 2.
+ */
+export const gelu: Layer = (x) => {
+  const { graph } = x;
+  const twice = add(erf(div(x, graph.scalar('sqrt2', Math.SQRT2))), graph.scalar('one', 1));
+  return mul(mul(x, twice), graph.scalar('half', 0.5));
+};
+
+/** The approximation with tanh that GPT-2 uses. Source: the same, section 2. */
+export const geluTanh: Layer = (x) => {
+  const { graph } = x;
+  const half = mul(x, graph.scalar('half', 0.5));
+  const cubic = mul(pow(x, graph.scalar('three', 3)), graph.scalar('cubic', 0.044715));
+  const inner = mul(add(x, cubic), graph.scalar('sqrt2overpi', Math.sqrt(2 / Math.PI)));
+  return mul(half, add(tanh(inner), graph.scalar('one', 1)));
+};
+
+/** [batch, sequence, hidden] as [batch, head, sequence, hidden / heads]. */
+export function splitHeads(x: Value, heads: number): Value {
+  return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 1, 3]);
+}
+
+/** [batch, sequence, hidden] as [batch, head, hidden / heads, sequence]: the keys, ready to be multiplied with. */
+export function splitKeyHeads(x: Value, heads: number): Value {
+  return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 3, 1]);
+}
+
+/** The inverse of splitHeads. */
+export const mergeHeads: Layer = (x) => {
+  const hidden = fixed(x, 1) * fixed(x, 3);
+  return reshape(transpose(x, [0, 2, 1, 3]), [0, 0, hidden]);
+};
+
+/** An integer mask as float32. */
+export const maskAsFloat: Layer = (mask) =>
+  mask.graph.apply('Cast', [mask], { elementType: 'float32', dims: mask.dims }, [int('to', FLOAT32)]);
+
+/** What is added to attention scores: 0 where `visible` is 1; where it is 0, so much less that the softmax becomes 0. */
+export const hideOthers: Layer = (visible) => {
+  const { graph } = visible;
+  return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', LOWEST_FLOAT32));
+};

@@ -1,0 +1,69 @@
+import { PlatformError } from '../errors.js';
+import { suggestion } from '../manifest/suggestion.js';
+import type { Model } from '../onnx/model.js';
+import { quoted } from '../onnx/quoted.js';
+import { alexnet } from './architectures/alexnet.js';
+import { bertBase } from './architectures/bert.js';
+import { densenet121 } from './architectures/densenet.js';
+import { gpt2 } from './architectures/gpt2.js';
+import { inceptionV1 } from './architectures/inception-v1.js';
+import { inceptionV3 } from './architectures/inception-v3.js';
+import { mobilenetV2 } from './architectures/mobilenet-v2.js';
+import { resnet18, resnet50 } from './architectures/resnet.js';
+import { squeezenet11 } from './architectures/squeezenet.js';
+import { vgg16, vgg19 } from './architectures/vgg.js';
+import { vitB16 } from './architectures/vit.js';
+import { GraphBuilder } from './builder.js';
+import type { ZooEntry } from './entry.js';
+
+/** Part of the cached files' path: to be raised with every change of a graph or of its weights. */
+export const ZOO_VERSION = 1;
+
+/** Every architecture that `zoo:<name>` can name. */
+export const ZOO: readonly ZooEntry[] = [
+  alexnet,
+  vgg16,
+  vgg19,
+  squeezenet11,
+  resnet18,
+  resnet50,
+  inceptionV1,
+  inceptionV3,
+  densenet121,
+  mobilenetV2,
+  bertBase,
+  gpt2,
+  vitB16,
+];
+
+/**
+ * The entry of that name.
+ *
+ * @throws PlatformError not_found with the names there are
+ */
+export function zooEntry(name: string): ZooEntry {
+  const found = ZOO.find((entry) => entry.name === name);
+  if (found !== undefined) return found;
+  const names = ZOO.map((entry) => entry.name);
+  const meant = suggestion(name, names);
+  const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new PlatformError('not_found', `The zoo has no model ${quoted(name)}.${advice} It has ${names.join(', ')}.`);
+}
+
+/** FNV-1a, 32 bits: spreads names over the seeds. */
+function seedOf(name: string): number {
+  return [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
+}
+
+/**
+ * The graph of an architecture; its weights are no more than ranges and seeds. The same name always gives the same
+ * model. Its `source` is `zoo:<name>`.
+ *
+ * @throws PlatformError not_found with the names there are
+ */
+export function buildZooModel(name: string): Model {
+  const entry = zooEntry(name);
+  const builder = new GraphBuilder(name, seedOf(name));
+  entry.define(builder);
+  return builder.finish(`zoo:${name}`);
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../src/errors.js';
+import { buildZooModel, ZOO, zooEntry } from '../../src/zoo/zoo.js';
+
+test('the zoo has the architectures that manifests name', () => {
+  assert.deepEqual(
+    ZOO.map(({ name }) => name),
+    [
+      'alexnet',
+      'vgg16',
+      'vgg19',
+      'squeezenet1.1',
+      'resnet18',
+      'resnet50',
+      'inception_v1',
+      'inception_v3',
+      'densenet121',
+      'mobilenet_v2',
+      'bert_base',
+      'gpt2',
+      'vit_b_16',
+    ],
+  );
+});
+
+for (const { name, dimensions } of ZOO) {
+  describe(name, () => {
+    const model = buildZooModel(name);
+    const { graph } = model;
+    const produced = graph.nodes.flatMap((node) => node.outputs);
+
+    test('says where it comes from', () => {
+      assert.equal(model.source, `zoo:${name}`);
+    });
+
+    test('every value has a type, and the default dimensions bind every symbol', () => {
+      for (const value of [...graph.inputs, ...produced]) {
+        const dims = graph.types.get(value)?.dims;
+        assert.ok(dims !== undefined, `${value} has no shape`);
+        const unbound = dims.filter((dim) => typeof dim === 'string' && !Object.hasOwn(dimensions, dim));
+        assert.deepEqual(unbound, [], value);
+      }
+      assert.equal(graph.types.size, graph.inputs.length + produced.length);
+    });
+
+    test('layers come after what they read', () => {
+      const known = new Set([...graph.inputs, ...graph.initializers.keys()]);
+      for (const node of graph.nodes) {
+        for (const input of node.inputs) assert.ok(known.has(input), `${node.name} reads ${input} too early`);
+        for (const output of node.outputs) known.add(output);
+      }
+      for (const output of graph.outputs) assert.ok(known.has(output), output);
+    });
+
+    test('the batch is free in every input and output', () => {
+      for (const value of [...graph.inputs, ...graph.outputs]) {
+        assert.equal(graph.types.get(value)?.dims?.[0], 'batch', value);
+      }
+    });
+
+    test('no layer computes an integer', () => {
+      const integers = produced.filter((value) => graph.types.get(value)?.elementType !== 'float32');
+      assert.deepEqual(integers, []);
+    });
+
+    test('no weight is in memory', () => {
+      for (const { data } of graph.initializers.values()) {
+        assert.ok(data.kind === 'fill' || (data.kind === 'inline' && data.bytes.length <= 64), data.kind);
+      }
+    });
+
+    test('weights differ from each other, and not from one build to the next', () => {
+      const seeds = (built: typeof model): number[] =>
+        [...built.graph.initializers.values()].flatMap(({ data }) => (data.kind === 'fill' ? [data.fill.seed] : []));
+      const tied = name === 'gpt2' ? 1 : 0;
+      assert.equal(new Set(seeds(model)).size, seeds(model).length - tied);
+      assert.deepEqual(seeds(model), seeds(buildZooModel(name)));
+    });
+  });
+}
+
+describe('an unknown name', () => {
+  function failure(name: string): PlatformError {
+    try {
+      zooEntry(name);
+    } catch (thrown) {
+      if (thrown instanceof PlatformError) return thrown;
+    }
+    return assert.fail('no PlatformError');
+  }
+
+  test('is not found, and the message lists what there is', () => {
+    const { code, message } = failure('nasnet');
+    assert.equal(code, 'not_found');
+    for (const { name } of ZOO) assert.ok(message.includes(name), name);
+  });
+
+  for (const [typed, meant] of [
+    ['resnet-50', 'resnet50'],
+    ['MobileNetV2', 'mobilenet_v2'],
+    ['squeezenet1_1', 'squeezenet1.1'],
+    ['bert', 'bert_base'],
+  ] as const) {
+    test(`${typed} gets a suggestion`, () => {
+      assert.ok(failure(typed).message.includes(`Did you mean ${meant}?`), failure(typed).message);
+    });
+  }
+
+  test('a hostile one stays short and printable', () => {
+    const { message } = failure(`../../\u001b[31m${'x'.repeat(1_000_000)}`);
+    assert.ok(message.length < 600);
+    assert.doesNotMatch(message, /\u001b/);
+  });
+});
