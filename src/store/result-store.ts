@@ -10,15 +10,30 @@ export interface ResultStore {
   /** Inserts, or replaces the one with the same (signature, system, protocol); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
-  /** Those of the asked signatures that are there, by signature. `system` is a fingerprint, `protocol` a protocol key. */
+  /**
+   * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `protocol` a protocol key. A
+   * stored measurement that cannot be read any more counts as not there, and a warning says so.
+   */
   findMeasurements(
     signatures: readonly string[],
     system: string,
     protocol: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
-  /** Every system that has at least one measurement. */
+  /** Every system that has at least one measurement, once per fingerprint. */
   listSystems(): Promise<readonly System[]>;
 
+  /** Waits for puts that are under way. Closing twice is fine; anything else afterwards is an error. */
   close(): Promise<void>;
+}
+
+/** What every backend takes. */
+export interface StoreOptions {
+  /** Gets what a user should know though nothing failed, in one sentence. Without it, Node's own warnings are used. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** The warning sink of a store that was opened without one: standard error, through Node. */
+export function warnThroughNode(message: string): void {
+  process.emitWarning(message, 'StoreWarning');
 }

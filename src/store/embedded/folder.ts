@@ -1,0 +1,42 @@
+import { accessSync, constants, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { PlatformError } from '../../errors.js';
+import { requireFreeSpace } from './space.js';
+
+/** The two files of LMDB. */
+export const DATA_FILE = 'data.mdb';
+const LOCK_FILE = 'lock.mdb';
+
+/**
+ * Creates the folder of a store, or checks that it is one and that this user may write to it. Returns its real path.
+ * LMDB itself is asked only afterwards, because the binding crashes the process when it is refused anything.
+ *
+ * Throws a PlatformError with code `storage`, or the operating system's error.
+ */
+export function prepareFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const path = realpathSync(folder);
+  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  requireStoreFolder(path);
+  requireLockFile(path);
+  return path;
+}
+
+/** Somebody's project folder must not be littered because of a slip in --store. */
+function requireStoreFolder(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.includes(DATA_FILE) || names.every((name) => name === LOCK_FILE)) return;
+  throw new PlatformError(
+    'storage',
+    `${folder} is not a store: it holds other files. Name a folder that is new or empty, or that of an existing store.`,
+  );
+}
+
+/** LMDB maps its lock file into memory, where a full disk is a crash and not an error. */
+function requireLockFile(folder: string): void {
+  const path = join(folder, LOCK_FILE);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
+  if (stat?.isDirectory() === true) throw new PlatformError('storage', `${path} is a folder; it has to be a file.`);
+  if (stat === undefined || stat.blocks === 0) requireFreeSpace(folder);
+}

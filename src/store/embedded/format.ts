@@ -1,0 +1,54 @@
+import type { Database, RootDatabase } from 'lmdb';
+import { z } from 'zod';
+import { PlatformError } from '../../errors.js';
+
+/** Raised with every change that an older version of this program would misread. */
+const SCHEMA_VERSION = 1;
+
+/** The table that says what the environment is, and the only key in it. */
+const FORMAT_TABLE = 'format';
+const FORMAT_KEY = 'store';
+
+const formatSchema = z.object({ schemaVersion: z.int().min(1) });
+
+/** Throws a PlatformError with code `storage` when an environment with these tables is somebody else's. */
+export function requireOwnTables(tables: readonly string[], folder: string): void {
+  if (tables.length > 0 && !tables.includes(FORMAT_TABLE)) throw notAStore(folder);
+}
+
+/**
+ * Marks a new environment as a store of this version, or checks the mark of an existing one, before any other table is
+ * touched.
+ *
+ * Throws a PlatformError with code `storage` for the store of a newer version and for somebody else's environment.
+ */
+export function requireFormat(root: RootDatabase<string, string>, folder: string): void {
+  const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
+  const text = root.transactionSync(() => {
+    const stored = table.get(FORMAT_KEY);
+    if (stored === undefined) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
+    return stored;
+  });
+  if (text !== undefined && schemaVersionIn(text, folder) > SCHEMA_VERSION) {
+    throw new PlatformError(
+      'storage',
+      `The store ${folder} was written by a newer version of this program (schema ${schemaVersionIn(text, folder)}; this ` +
+        `version reads up to ${SCHEMA_VERSION}). Update this program, or use another store with --store.`,
+    );
+  }
+}
+
+function schemaVersionIn(text: string, folder: string): number {
+  try {
+    return formatSchema.parse(JSON.parse(text)).schemaVersion;
+  } catch {
+    throw notAStore(folder);
+  }
+}
+
+function notAStore(folder: string): PlatformError {
+  return new PlatformError(
+    'storage',
+    `${folder} holds an LMDB database of another program. Name a folder that is new or empty, or that of a store.`,
+  );
+}

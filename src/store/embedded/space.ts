@@ -1,0 +1,42 @@
+import { fstatSync, statfsSync, writeSync } from 'node:fs';
+import { PlatformError } from '../../errors.js';
+
+/** By how much a data file grows at a time. */
+const GROWTH_BYTES = 1024 * 1024;
+
+/** Left free on the disk, for file systems on which writing to space that a file already has takes new space. */
+const FREE_BYTES = 4 * GROWTH_BYTES;
+
+const ZEROS = Buffer.alloc(GROWTH_BYTES);
+
+/**
+ * Makes a data file at least `bytes` long with real, zeroed blocks. When a write of LMDB's own fails, the binding
+ * overwrites memory that is not its own (its error message is longer than the 100 bytes it allocates), so a full disk, a
+ * used-up quota or a limit on file sizes has to show here, where nothing but this call fails.
+ *
+ * Only while holding LMDB's write lock: another process may be writing beyond the end that is seen here otherwise.
+ */
+export function reserveSpace(file: number, bytes: number, folder: string): void {
+  const { size, nlink } = fstatSync(file);
+  if (nlink === 0) {
+    throw new PlatformError(
+      'storage',
+      `The store ${folder} was deleted while it was in use; nothing more can be stored. Run the same command again.`,
+    );
+  }
+  if (size >= bytes) return;
+  requireFreeSpace(folder);
+  for (let end = size; end < bytes;) end += writeSync(file, ZEROS, 0, ZEROS.length, end);
+}
+
+/** Throws a PlatformError with code `storage` when the disk that holds `folder` is full or nearly so. */
+export function requireFreeSpace(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= FREE_BYTES) return;
+  throw new PlatformError(
+    'storage',
+    `The store ${folder} cannot grow: its disk has ${Math.floor(freeBytes / 1024)} KiB left and ` +
+      `${FREE_BYTES / 1024} KiB are needed. Free some space and run the same command again, it continues where it stopped.`,
+  );
+}

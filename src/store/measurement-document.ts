@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { PlatformError } from '../errors.js';
+import { measurementSchema, type Measurement } from '../measurement/measurement.js';
+import { systemSchema, type System } from '../measurement/system.js';
+
+/**
+ * A measurement as a backend keeps it. Thousands of measurements share a system, so that is a document of its own, and
+ * this one holds its {@link systemId}.
+ */
+export const measurementDocumentSchema = z.strictObject({
+  ...measurementSchema.shape,
+  system: z.string().regex(/^[0-9a-f]{64}\.[0-9a-f]{16}$/),
+});
+
+export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
+
+/**
+ * The fingerprint, then a hash of every field. Two descriptions of one system share a fingerprint and may still differ in
+ * what no latency depends on (the amount of memory varies between boots); each measurement keeps the one it came with.
+ */
+export function systemId(system: System): string {
+  const hash = createHash('sha256').update(JSON.stringify(system)).digest('hex');
+  return `${system.fingerprint}.${hash.slice(0, 16)}`;
+}
+
+/** What a measurement is stored as. A measurement that breaks the schema is not stored. */
+export function toDocuments(measurement: Measurement): {
+  readonly document: MeasurementDocument;
+  readonly system: System;
+} {
+  const { system, ...rest } = checkedMeasurement(measurement);
+  return { document: { ...rest, system: systemId(system) }, system };
+}
+
+/** A copy of the measurement that is known to be valid. */
+export function checkedMeasurement(measurement: Measurement): Measurement {
+  const result = measurementSchema.safeParse(measurement);
+  if (result.success) return result.data;
+  const signature = String(measurement.signature).slice(0, 64);
+  throw new PlatformError(
+    'storage',
+    `The measurement of ${signature} was not stored, because it is not valid: ${problemsIn(result.error)}. ` +
+      'Whoever measured it has to be fixed: check that the agent is of the same version as this program.',
+    { cause: result.error },
+  );
+}
+
+/** What is stored, or why it is no use. */
+export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Reads the text of a stored measurement; `systemOf` reads the system that it refers to. */
+export function readMeasurement(text: string, systemOf: (id: string) => Read<System>): Read<Measurement> {
+  const read = readText(text, measurementDocumentSchema);
+  if (!read.ok) return read;
+  const system = systemOf(read.value.system);
+  return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;
+}
+
+/** Reads the text of a stored system. */
+export function readSystem(text: string | undefined): Read<System> {
+  return text === undefined ? { ok: false, problem: 'its system is missing' } : readText(text, systemSchema);
+}
+
+function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: 'not JSON' };
+  }
+  const result = schema.safeParse(json);
+  return result.success ? { ok: true, value: result.data } : { ok: false, problem: problemsIn(result.error) };
+}
+
+const PROBLEMS_SHOWN = 3;
+
+function problemsIn(error: z.ZodError): string {
+  const shown = error.issues
+    .slice(0, PROBLEMS_SHOWN)
+    .map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
+  const more = error.issues.length - shown.length;
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}

@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+import envPaths from 'env-paths';
+import { PlatformError } from '../errors.js';
+import { openEmbeddedStore } from './embedded/open.js';
+import { openMemoryStore } from './memory/open.js';
+import type { ResultStore, StoreOptions } from './result-store.js';
+
+const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
+
+/** A scheme of one letter would be a Windows drive. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+
+/**
+ * Opens the store that `uri` names; without one that of the environment variable MLMODELSCOPE_STORE, and without that the
+ * user's own (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
+ *
+ * Throws a PlatformError: `usage` for a URI that names no store, `unsupported` for a backend that is not there, `storage`
+ * when the store cannot be opened.
+ */
+export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
+  const chosen = uri ?? (process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder());
+  const scheme = SCHEME.exec(chosen)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case undefined:
+      return openEmbeddedStore(folderOfPath(chosen), options);
+    case 'file':
+      return openEmbeddedStore(folderOfFileUri(chosen), options);
+    case 'memory':
+      if (chosen.length > 'memory:'.length) throw wrongUri('memory: takes nothing after the colon');
+      return openMemoryStore();
+    case 'mongodb':
+    case 'mongodb+srv':
+      throw new PlatformError(
+        'unsupported',
+        'This version cannot keep results in MongoDB yet. Leave --store and MLMODELSCOPE_STORE away to use the ' +
+          `store in ${defaultStoreFolder()}, or name a folder.`,
+      );
+    default:
+      throw wrongUri(chosen.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
+  }
+}
+
+/** Where results are kept when nobody says otherwise: `store` in the user's data folder. */
+export function defaultStoreFolder(): string {
+  return join(envPaths('mlmodelscope', { suffix: '' }).data, 'store');
+}
+
+function folderOfPath(path: string): string {
+  if (path.trim() === '') throw wrongUri('it is empty');
+  // A mistyped mongodb://user:password@host must not become a folder of that name.
+  if (/\/\/[^/]*@/.test(path)) throw wrongUri('it looks like the URI of a server, but has no scheme');
+  return resolve(path);
+}
+
+function folderOfFileUri(uri: string): string {
+  const path = uri.slice('file:'.length);
+  if (!path.startsWith('//')) return folderOfPath(path);
+  try {
+    return fileURLToPath(uri);
+  } catch (cause) {
+    throw wrongUri(
+      'a file: URI with two slashes has to name a folder of this machine, as in file:///home/me/store',
+      cause,
+    );
+  }
+}
+
+function wrongUri(why: string, cause?: unknown): PlatformError {
+  return new PlatformError('usage', `The store cannot be opened: ${why}. Accepted: ${ACCEPTED}.`, { cause });
+}

@@ -1,0 +1,4 @@
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import { resultStoreContract } from '../result-store-contract.js';
+
+resultStoreContract('memory', () => openMemoryStore());

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { join, relative } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { PlatformError, type ErrorCode } from '../../src/errors.js';
+import { openStore } from '../../src/store/open-store.js';
+import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+/** Puts through one URI, finds through another. */
+async function assertSameStore(putUri: string | undefined, findUri: string | undefined): Promise<void> {
+  const one = await openStore(putUri);
+  await one.putMeasurement(sampleMeasurement(1));
+  await one.close();
+  const other = await openStore(findUri);
+  assert.equal((await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY)).size, 1);
+  await other.close();
+}
+
+async function assertRefused(uri: string, code: ErrorCode, message: RegExp): Promise<void> {
+  await assert.rejects(openStore(uri), (error) => {
+    assert(error instanceof PlatformError, String(error));
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /alice|secret/);
+    return true;
+  });
+}
+
+/** Sets or unsets an environment variable until the end of the test. */
+function setEnvironment(t: TestContext, name: string, value: string): void {
+  const before = process.env[name];
+  process.env[name] = value;
+  t.after(() => {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  });
+}
+
+describe('openStore', () => {
+  it('opens an empty store in memory every time', async () => {
+    const one = await openStore('memory:');
+    await one.putMeasurement(sampleMeasurement(1));
+    assert.deepEqual(await (await openStore('memory:')).listSystems(), []);
+  });
+
+  it('takes a path, relative or absolute, and file: before it', async (t) => {
+    const folder = join(await temporaryFolder(t), 'with space');
+    await assertSameStore(folder, `file:${folder}`);
+    await assertSameStore(relative('', folder), pathToFileURL(folder).href);
+  });
+
+  it('takes what MLMODELSCOPE_STORE says when nothing is given', async (t) => {
+    const folder = await temporaryFolder(t);
+    setEnvironment(t, 'MLMODELSCOPE_STORE', `file:${folder}`);
+    await assertSameStore(undefined, folder);
+  });
+
+  it(
+    "takes the user's data folder when nothing says otherwise",
+    { skip: process.platform !== 'linux' && 'the folder can be moved on Linux only' },
+    async (t) => {
+      const home = await temporaryFolder(t);
+      setEnvironment(t, 'MLMODELSCOPE_STORE', '');
+      setEnvironment(t, 'XDG_DATA_HOME', home);
+      await assertSameStore(undefined, join(home, 'mlmodelscope', 'store'));
+    },
+  );
+
+  it('says that MongoDB is not there yet, without repeating the password', async () => {
+    await assertRefused('mongodb://alice:secret@host/db', 'unsupported', /MongoDB/);
+    await assertRefused('MongoDB+srv://alice:secret@host/db', 'unsupported', /MongoDB/);
+  });
+
+  it('names what it accepts when it gets something else, without repeating it', async () => {
+    await assertRefused(
+      'postgres://alice:secret@host/db',
+      'usage',
+      /no backend for postgres:\/\/.*Accepted: .*memory:/,
+    );
+    await assertRefused('alice:secret@host', 'usage', /Accepted: /);
+    await assertRefused('memory:secret', 'usage', /Accepted: /);
+    await assertRefused('file://alice/secret', 'usage', /three slashes|Accepted: /);
+    await assertRefused('', 'usage', /it is empty.*Accepted: /);
+    await assertRefused('file:', 'usage', /it is empty.*Accepted: /);
+  });
+
+  it('does not take a mistyped server for a folder', async () => {
+    await assertRefused('mongodb//alice:secret@host/db', 'usage', /has no scheme/);
+    await assertRefused('//alice:secret@host/db', 'usage', /has no scheme/);
+  });
+});

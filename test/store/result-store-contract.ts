@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { PlatformError } from '../../src/errors.js';
+import { FAILURE_REASONS, measurementKey, type Measurement } from '../../src/measurement/measurement.js';
+import { protocolKey } from '../../src/measurement/protocol.js';
+import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { PROTOCOL, PROTOCOL_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';
+
+/** What every backend has to do. `open` gives a new, empty store each time, and cleans up after the test. */
+export function resultStoreContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
+  const find = (store: ResultStore, ...indices: readonly number[]) =>
+    store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+
+  describe(`${name} result store`, () => {
+    it('finds what was put', async (t) => {
+      const store = await open(t);
+      await store.putMeasurement(sampleMeasurement(1));
+      assert.deepEqual(await find(store, 1), new Map([[signatureOf(1), sampleMeasurement(1)]]));
+    });
+
+    it('finds nothing in an empty store', async (t) => {
+      assert.deepEqual(await find(await open(t), 1, 2), new Map());
+    });
+
+    it('leaves out signatures that it does not have', async (t) => {
+      const store = await open(t);
+      await store.putMeasurement(sampleMeasurement(1));
+      const odd = ['', 'no signature', 'f'.repeat(5000), '\0', '__proto__'];
+      const found = await store.findMeasurements(
+        [...odd, signatureOf(2), signatureOf(1)],
+        SYSTEM.fingerprint,
+        PROTOCOL_KEY,
+      );
+      assert.deepEqual([...found.keys()], [signatureOf(1)]);
+    });
+
+    it('leaves out signatures that were not asked for', async (t) => {
+      const store = await open(t);
+      await Promise.all([1, 2, 3].map((index) => store.putMeasurement(sampleMeasurement(index))));
+      assert.deepEqual([...(await find(store, 3, 1)).keys()], [signatureOf(3), signatureOf(1)]);
+    });
+
+    it('keeps the measurements of two systems apart', async (t) => {
+      const store = await open(t);
+      const other = sampleSystem({ framework: 'another' });
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(sampleMeasurement(1, { system: other, costMs: 7 }));
+      assert.equal((await find(store, 1)).get(signatureOf(1))?.costMs, 120.5);
+      const found = await store.findMeasurements([signatureOf(1)], other.fingerprint, PROTOCOL_KEY);
+      assert.equal(found.get(signatureOf(1))?.costMs, 7);
+    });
+
+    it('keeps the measurements of two protocols apart', async (t) => {
+      const store = await open(t);
+      const again = { ...PROTOCOL, occasion: 2 };
+      await store.putMeasurement(sampleMeasurement(1));
+      assert.equal((await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, protocolKey(again))).size, 0);
+      await store.putMeasurement(sampleMeasurement(1, { protocol: again, costMs: 7 }));
+      assert.equal((await find(store, 1)).get(signatureOf(1))?.costMs, 120.5);
+    });
+
+    it('finds nothing for a system or a protocol of any text', async (t) => {
+      const store = await open(t);
+      await store.putMeasurement(sampleMeasurement(1));
+      for (const text of ['', '\0', '../..', `${SYSTEM.fingerprint}\n`, '😀'.repeat(1000)]) {
+        assert.equal((await store.findMeasurements([signatureOf(1)], text, PROTOCOL_KEY)).size, 0);
+        assert.equal((await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, text)).size, 0);
+      }
+    });
+
+    it('replaces the measurement with the same key', async (t) => {
+      const store = await open(t);
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(sampleMeasurement(1, { costMs: 7 }));
+      await store.putMeasurement(sampleMeasurement(1, { costMs: 7 }));
+      assert.deepEqual(await find(store, 1), new Map([[signatureOf(1), sampleMeasurement(1, { costMs: 7 })]]));
+    });
+
+    it('replaces a measurement under other limits, which are no part of the key', async (t) => {
+      const store = await open(t);
+      const roomier = sampleMeasurement(1, { protocol: { ...PROTOCOL, timeLimitMs: 1e6, memoryLimitBytes: 1e12 } });
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(roomier);
+      assert.deepEqual((await find(store, 1)).get(signatureOf(1)), roomier);
+    });
+
+    it('keeps failures like samples', async (t) => {
+      const store = await open(t);
+      const failures = FAILURE_REASONS.map((reason, index) =>
+        sampleMeasurement(index, { outcome: { kind: 'failure', reason, message: `went wrong: ${reason}\n` } }),
+      );
+      for (const failure of failures) await store.putMeasurement(failure);
+      assert.deepEqual([...(await find(store, ...failures.keys())).values()], failures);
+    });
+
+    it('keeps zeros, tiny and huge times', async (t) => {
+      const store = await open(t);
+      const runMs = [0, Number.MIN_VALUE, 1e-9, 0.1 + 0.2, 1 / 3, 1e21, Number.MAX_VALUE];
+      const measurement = sampleMeasurement(1, { outcome: { kind: 'samples', runMs, warmupMs: [] }, costMs: 0 });
+      await store.putMeasurement(measurement);
+      assert.deepEqual((await find(store, 1)).get(signatureOf(1)), measurement);
+    });
+
+    it('keeps 100,000 samples of one measurement', async (t) => {
+      const store = await open(t);
+      const runMs = Array.from({ length: 100_000 }, (_, index) => Math.sqrt(index));
+      const measurement = sampleMeasurement(1, { outcome: { kind: 'samples', runMs, warmupMs: runMs } });
+      await store.putMeasurement(measurement);
+      assert.deepEqual((await find(store, 1)).get(signatureOf(1)), measurement);
+    });
+
+    it('keeps the system that each measurement came with', async (t) => {
+      const store = await open(t);
+      const rebooted = sampleMeasurement(2, { system: { ...SYSTEM, memoryBytes: SYSTEM.memoryBytes - 4096 } });
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(rebooted);
+      assert.deepEqual([...(await find(store, 1, 2)).values()], [sampleMeasurement(1), rebooted]);
+    });
+
+    it('is not changed by what happens to a measurement after it was put', async (t) => {
+      const store = await open(t);
+      const measurement = structuredClone(sampleMeasurement(1));
+      const put = store.putMeasurement(measurement);
+      measurement.costMs = 7;
+      measurement.system.cores = 99;
+      await put;
+      assert.deepEqual((await find(store, 1)).get(signatureOf(1)), sampleMeasurement(1));
+    });
+
+    it('refuses a measurement that breaks the schema, naming it and the field', async (t) => {
+      const store = await open(t);
+      await assert.rejects(store.putMeasurement(sampleMeasurement(1, { costMs: Number.NaN })), (error) => {
+        assert(error instanceof PlatformError);
+        assert.equal(error.code, 'storage');
+        assert.match(error.message, new RegExp(`${signatureOf(1)}.*costMs`));
+        return true;
+      });
+      assert.equal((await find(store, 1)).size, 0);
+    });
+
+    it('finds 10,000 signatures in one go', async (t) => {
+      const store = await open(t);
+      const indices = [...Array(10_000).keys()];
+      await Promise.all(
+        indices.filter((index) => index % 2 === 0).map((index) => store.putMeasurement(sampleMeasurement(index))),
+      );
+      const found = await find(store, ...indices);
+      assert.equal(found.size, 5_000);
+      for (const [signature, measurement] of found) assert.equal(measurement.signature, signature);
+    });
+
+    it('stores what is put concurrently, also under one key', async (t) => {
+      const store = await open(t);
+      const costs = [...Array(20).keys()];
+      await Promise.all([
+        ...costs.map((costMs) => store.putMeasurement(sampleMeasurement(0, { costMs }))),
+        ...costs.map((index) => store.putMeasurement(sampleMeasurement(index + 1))),
+      ]);
+      const found = await find(store, ...Array(21).keys());
+      assert.equal(found.size, 21);
+      assert.equal(found.get(signatureOf(0))?.costMs, 19);
+    });
+
+    it('lists each system once', async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.listSystems(), []);
+      const other = sampleSystem({ cores: 64 });
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(sampleMeasurement(2, { system: { ...SYSTEM, memoryBytes: 1 } }));
+      await store.putMeasurement(sampleMeasurement(3, { system: other }));
+      const fingerprints = (await store.listSystems()).map((system) => system.fingerprint);
+      assert.deepEqual(fingerprints.toSorted(), [SYSTEM.fingerprint, other.fingerprint].toSorted());
+    });
+
+    it('refuses everything after it was closed', async (t) => {
+      const store = await open(t);
+      await store.close();
+      const refused = (error: unknown) => error instanceof PlatformError && error.code === 'storage';
+      await assert.rejects(store.putMeasurement(sampleMeasurement(1)), refused);
+      await assert.rejects(find(store, 1), refused);
+      await assert.rejects(store.listSystems(), refused);
+    });
+
+    it('can be closed twice, also at once', async (t) => {
+      const store = await open(t);
+      await Promise.all([store.close(), store.close()]);
+      await store.close();
+    });
+
+    it('finishes the puts that are under way when it is closed', async (t) => {
+      const store = await open(t);
+      const puts = [1, 2, 3].map((index) => store.putMeasurement(sampleMeasurement(index)));
+      await store.close();
+      await Promise.all(puts);
+    });
+
+    it('gives back any valid measurement as it was', async (t) => {
+      const store = await open(t);
+      const property = fc.asyncProperty(
+        fc.array(anyMeasurement, { minLength: 1, maxLength: 4 }),
+        async (measurements) => {
+          await Promise.all(measurements.map((measurement) => store.putMeasurement(measurement)));
+          for (const measurement of measurements) {
+            const { signature, system, protocol } = measurementKey(measurement);
+            const found = await store.findMeasurements([signature], system, protocol);
+            const last = measurements.findLast((other) => sameKey(other, measurement));
+            assert.deepEqual(found, new Map([[signature, last]]));
+          }
+        },
+      );
+      await fc.assert(property, { numRuns: 50 });
+    });
+  });
+}
+
+function sameKey(one: Measurement, other: Measurement): boolean {
+  return JSON.stringify(measurementKey(one)) === JSON.stringify(measurementKey(other));
+}
+
+const hex64 = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 });
+
+/** Times are never negative zero, which JSON does not know. */
+const time = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+
+const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
+
+const text = fc.string({ unit: 'binary' });
+
+/** Without objects that have no prototype, which no schema gives back as such. */
+function record<T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record(fields, { noNullPrototype: true });
+}
+
+const anyMeasurement: fc.Arbitrary<Measurement> = record({
+  signature: hex64,
+  system: record({
+    fingerprint: hex64,
+    processor: text,
+    architecture: text,
+    operatingSystem: text,
+    cores: fc.integer({ min: 1 }),
+    memoryBytes: positive,
+    processorFeatures: fc.array(text),
+    framework: text,
+    frameworkVersion: text,
+    runOptions: record({
+      threads: fc.integer({ min: 1, max: 1024 }),
+      executionProvider: fc.string({ unit: 'binary', minLength: 1 }),
+      optimizationLevel: fc.constantFrom(...OPTIMIZATION_LEVELS),
+    }),
+  }),
+  protocol: record({
+    warmupRuns: fc.integer({ min: 0, max: 100_000 }),
+    runs: fc.integer({ min: 1, max: 1_000_000 }),
+    minRuns: fc.integer({ min: 1 }),
+    timeBudgetMs: positive,
+    occasion: fc.integer({ min: 1 }),
+    timeLimitMs: positive,
+    memoryLimitBytes: positive,
+  }),
+  outcome: fc.oneof(
+    record({
+      kind: fc.constant('samples' as const),
+      runMs: fc.array(time, { minLength: 1, maxLength: 60 }),
+      warmupMs: fc.array(time),
+    }),
+    record({ kind: fc.constant('failure' as const), reason: fc.constantFrom(...FAILURE_REASONS), message: text }),
+  ),
+  costMs: time,
+  sessionMs: time,
+  peakMemoryBytes: time,
+  measuredAt: fc
+    .date({ min: new Date('1970-01-01'), max: new Date('2999-12-31'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+});
