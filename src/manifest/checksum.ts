@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { messageOf, PlatformError } from '../errors.js';
+import type { Checksum } from './model.js';
+import { openRegularFile } from './read-file.js';
+
+/**
+ * Compares a file with its manifest's checksum, in a stream, whatever its size.
+ *
+ * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` when the signal says so
+ */
+export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('model', `${path}: expected a model file, found ${opened.found}`);
+  const hash = createHash(checksum.algorithm);
+  try {
+    await pipeline(opened.file.createReadStream(), hash, { signal: signal ?? new AbortController().signal });
+  } catch (thrown) {
+    if (signal?.aborted) throw new PlatformError('cancelled', `checking ${path} was cancelled`, { cause: thrown });
+    throw new PlatformError('model', `${path} can't be read: ${messageOf(thrown)}`, { cause: thrown });
+  }
+  const found = hash.digest('hex');
+  if (found === checksum.digest) return;
+  throw new PlatformError(
+    'model',
+    `${path} is not the file that its manifest means: expected ${checksum.algorithm} ${checksum.digest}, found ` +
+      `${found}; get the right file or, if this one is right, put its checksum into the manifest`,
+  );
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { nameField, oneLine, versionField, wholeNumber } from './fields.js';
+
+/** Where inputs come from: files somewhere, or values made up from a seed. */
+export const datasetSchema = z
+  .strictObject({
+    dlspec: z.literal('dataset/v1'),
+    name: nameField,
+    version: versionField,
+    description: z.string().optional(),
+    license: z.string().optional(),
+    synthetic: z.strictObject({ seed: wholeNumber(0, 2 ** 32 - 1) }).optional(),
+    sources: z
+      .array(z.strictObject({ name: nameField, source: oneLine('the address of a source') }))
+      .min(1)
+      .optional(),
+  })
+  .refine(({ synthetic, sources }) => (synthetic === undefined) !== (sources === undefined), {
+    error: 'either synthetic or sources',
+  });
+
+export type DatasetManifest = Readonly<z.output<typeof datasetSchema>>;

@@ -1,0 +1,133 @@
+import { positionsIn, type Position } from './position.js';
+import { byPosition, type Note, type Problem, type Problems } from './problem.js';
+import { quote } from './quote.js';
+import { parseYaml, type YamlNode, type YamlPath } from './yaml-tree.js';
+
+/** A manifest's YAML, before anybody asks what it means. */
+export interface ManifestDocument {
+  readonly ok: true;
+  /** As messages call it. */
+  readonly file: string;
+  readonly root: YamlNode;
+  /** What is wrong with the YAML itself while the rest of it can be understood. */
+  readonly problems: readonly Problem[];
+  readonly positionOf: (offset: number) => Position;
+}
+
+/** `models[0].name`; keys that are no plain words are quoted; `document` is the whole. */
+export function formatPath(path: YamlPath): string {
+  if (path.length === 0) return 'document';
+  return path.reduce<string>((whole, step) => {
+    if (typeof step === 'number') return `${whole}[${step}]`;
+    if (!/^[\w.-]{1,60}$/.test(step)) return `${whole}[${quote(step)}]`;
+    return whole === '' ? step : `${whole}.${step}`;
+  }, '');
+}
+
+/** The value at the path, or undefined where there is none. */
+export function nodeAt(root: YamlNode, path: YamlPath): YamlNode | undefined {
+  let node: YamlNode | undefined = root;
+  for (const step of path) {
+    if (node?.kind === 'mapping') node = node.entries.get(String(step))?.value;
+    else if (node?.kind === 'sequence') node = typeof step === 'number' ? node.items[step] : undefined;
+    else return undefined;
+  }
+  return node;
+}
+
+/** Whether the path leads into something that was refused, so that there is a problem there already. */
+export function isRefused(root: YamlNode, path: YamlPath): boolean {
+  return (
+    path.some((_, i) => nodeAt(root, path.slice(0, i))?.kind === 'refused') || nodeAt(root, path)?.kind === 'refused'
+  );
+}
+
+/** A value as problems name it. */
+export function describe(node: YamlNode | undefined): string {
+  switch (node?.kind) {
+    case undefined:
+      return 'nothing';
+    case 'sequence':
+      return node.items.length === 0 ? 'an empty list' : `a list of ${node.items.length}`;
+    case 'mapping':
+      return node.entries.size === 0 ? 'an empty mapping' : 'a mapping';
+    case 'refused':
+      return 'something that manifests may not have';
+    case 'scalar':
+      if (node.value === null) return 'an empty value';
+      return typeof node.value === 'string' ? quote(node.value) : `the ${typeof node.value} ${node.text}`;
+  }
+}
+
+/** Where the value at the path starts; for a missing one, where the nearest value around it starts. */
+function offsetOf(root: YamlNode, path: YamlPath): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = nodeAt(root, path.slice(0, length));
+    if (node !== undefined) return node.start;
+  }
+  return root.start;
+}
+
+/** A problem with the value at the path; `found` defaults to a description of that value. */
+export function problemAt(document: ManifestDocument, path: YamlPath, expected: string, found?: string): Problem {
+  const { file, root, positionOf } = document;
+  const position = positionOf(offsetOf(root, path));
+  return { file, ...position, path: formatPath(path), expected, found: found ?? describe(nodeAt(root, path)) };
+}
+
+/** A problem with the last key of the path itself rather than with its value. */
+export function problemAtKey(document: ManifestDocument, path: YamlPath, expected: string, found: string): Problem {
+  const { file, root, positionOf } = document;
+  const parent = nodeAt(root, path.slice(0, -1));
+  const entry = parent?.kind === 'mapping' ? parent.entries.get(String(path.at(-1))) : undefined;
+  const position = positionOf(entry?.keyStart ?? offsetOf(root, path));
+  return { file, ...position, path: formatPath(path), expected, found };
+}
+
+export function noteAt(document: ManifestDocument, path: YamlPath, message: string): Note {
+  const position = document.positionOf(offsetOf(document.root, path));
+  return { file: document.file, ...position, path: formatPath(path), message };
+}
+
+/** A problem with a file of which nothing could be read. */
+export function problemOfFile(file: string, expected: string, found: string): Problem {
+  return { file, line: 1, column: 1, path: 'document', expected, found };
+}
+
+/** The first byte that is no part of UTF-8 text; the bytes are known to have one. */
+function firstInvalidByte(bytes: Uint8Array): number {
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >>> 1;
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      valid = middle;
+    } catch {
+      invalid = middle;
+    }
+  }
+  return valid;
+}
+
+/** Understands the bytes as one YAML document of plain data. */
+export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument | Problems {
+  let source: string;
+  try {
+    source = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const offset = firstInvalidByte(bytes);
+    const before = new TextDecoder().decode(bytes.subarray(0, offset), { stream: true });
+    const byte = `0x${(bytes[offset] ?? 0).toString(16).padStart(2, '0')}`;
+    const found = `the byte ${byte} at offset ${offset}, which is not part of it`;
+    const problem = { ...positionsIn(before)(before.length), path: 'document', expected: 'UTF-8 text', found };
+    return { ok: false, problems: [{ file, ...problem }] };
+  }
+  const positionOf = positionsIn(source);
+  const { root, faults } = parseYaml(source);
+  const problems = faults.map(({ offset, path, expected, found }) => {
+    return { file, ...positionOf(offset), path: formatPath(path), expected, found };
+  });
+  if (root === undefined) return { ok: false, problems: byPosition(problems) };
+  return { ok: true, file, root, problems, positionOf };
+}

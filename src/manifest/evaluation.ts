@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Protocol } from '../measurement/protocol.js';
+import { nameField, oneLine, positiveNumber, text, versionField, wholeNumber } from './fields.js';
+import { hardwareConstraintSchema } from './hardware.js';
+import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
+import { softwareConstraintSchema } from './software.js';
+
+export const MAX_MODELS = 1000;
+const DEFAULT_MIN_RUNS = 10;
+const BYTES_PER_GIB = 2 ** 30;
+
+const protocolField = z
+  .strictObject({
+    warmup_runs: wholeNumber(0, 100_000).default(3).meta({ description: 'Runs before the timed ones.' }),
+    runs: wholeNumber(1, 1_000_000).default(50).meta({ description: 'Timed runs.' }),
+    min_runs: wholeNumber(1, 1_000_000)
+      .optional()
+      .meta({ description: 'Timed runs made even when the time budget is used up: 10, or all where there are fewer.' }),
+    time_budget_ms: positiveNumber()
+      .default(5000)
+      .meta({ description: 'No further run starts after this much time in timed runs.' }),
+    time_limit_ms: positiveNumber()
+      .default(120_000)
+      .meta({ description: 'A measurement that takes longer in all has failed.' }),
+    memory_limit_gib: positiveNumber()
+      .default(8)
+      .meta({ description: 'A measurement whose process takes more memory has failed.' }),
+  })
+  .refine(({ min_runs, runs }) => min_runs === undefined || min_runs <= runs, {
+    error: 'at most as many as runs',
+    path: ['min_runs'],
+  })
+  .transform((protocol) => ({ ...protocol, min_runs: protocol.min_runs ?? Math.min(DEFAULT_MIN_RUNS, protocol.runs) }));
+
+const manifestReference = text('the path of a manifest (.yml)', isManifestPath).pipe(oneLine('a path'));
+
+const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(value) !== undefined).pipe(
+  oneLine(MODEL_REFERENCE),
+);
+
+export const evaluationSchema = z.strictObject({
+  dlspec: z.literal('evaluation/v1'),
+  name: nameField,
+  version: versionField,
+  description: z.string().optional(),
+  plugin: nameField.default('dlbricks').meta({ description: 'The evaluation plugin that runs this.' }),
+  models: z
+    .array(modelReference)
+    .min(1)
+    .max(1000)
+    .meta({ description: `Each ${MODEL_REFERENCE}.` }),
+  hardware: z
+    .union([manifestReference, hardwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
+    .optional(),
+  software: z
+    .union([manifestReference, softwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
+    .optional(),
+  dataset: manifestReference.optional(),
+  batch_size: wholeNumber(1, 65_536).default(1),
+  threads: wholeNumber(1, 1024).default(1),
+  granularity: wholeNumber(1, 1_000_000)
+    .default(1)
+    .meta({ description: 'The longest sequence of layers that is measured as one.' }),
+  cut: z.enum(['layer', 'kernel']).default('layer'),
+  measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
+  protocol: protocolField.prefault({}),
+});
+
+export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;
+
+/** The manifest's protocol for the measuring side. `occasion` is 1 for first measurements; see {@link Protocol}. */
+export function protocolOf({ protocol }: EvaluationManifest, occasion = 1): Protocol {
+  return {
+    warmupRuns: protocol.warmup_runs,
+    runs: protocol.runs,
+    minRuns: protocol.min_runs,
+    timeBudgetMs: protocol.time_budget_ms,
+    occasion,
+    timeLimitMs: protocol.time_limit_ms,
+    memoryLimitBytes: Math.round(protocol.memory_limit_gib * BYTES_PER_GIB),
+  };
+}
+
+/** JSON Schema (draft 2020-12) of an evaluation manifest as it is written. */
+export function evaluationJsonSchema(): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(evaluationSchema, { io: 'input' });
+}

@@ -1,0 +1,55 @@
+import semver from 'semver';
+import { z } from 'zod';
+import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
+
+// Schemas of what several kinds of manifests have. An error message says what was expected; see validate.ts.
+
+/** A text of at most 1000 characters that passes the test; anything else is answered with the same expectation. */
+export function text(expected: string, test: (value: string) => boolean) {
+  return z.string({ error: expected }).refine((value) => value.length <= 1000 && test(value), { error: expected });
+}
+
+/** A text with nothing in it that a terminal would act on. */
+export function oneLine(expected: string) {
+  return text(expected, (value) => /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value));
+}
+
+/** A whole number within bounds, both included. */
+export function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+export function positiveNumber() {
+  const error = 'a number above 0';
+  return z.number({ error }).positive({ error });
+}
+
+export const nameField = text('a name of at most 100 letters, digits and . _ + -', (value) =>
+  /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(value),
+);
+
+export const versionField = text('a semantic version such as "1.0.0"', (value) => {
+  return /^\d/.test(value) && semver.valid(value) !== null;
+});
+
+export function isVersionRange(value: string): boolean {
+  return value !== '' && value.length <= 100 && semver.validRange(value) !== null;
+}
+
+const ELEMENT_TYPE_NAMES = Object.keys(ELEMENT_TYPES) as ElementType[];
+
+export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element type such as float32 or int64' });
+
+export const dimensionSizeField = wholeNumber(1, 2 ** 31 - 1);
+
+/** The name of a symbolic dimension as a graph has it; ONNX allows any text. */
+export const dimensionNameField = oneLine('the name of a dimension');
+
+/** A framework by name and the range of its versions that will do. */
+export const frameworkField = z.strictObject({
+  name: text('a framework in lower case, such as onnxruntime', (value) => /^[a-z0-9][a-z0-9._-]{0,99}$/.test(value)),
+  version: text('a range of versions such as "^1.20"', isVersionRange),
+});
+
+export type FrameworkConstraint = Readonly<z.output<typeof frameworkField>>;

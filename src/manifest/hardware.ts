@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { nameField, oneLine, positiveNumber, versionField, wholeNumber } from './fields.js';
+
+/** Architectures as Node names them. */
+const ARCHITECTURES = ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'] as const;
+
+const constraintShape = {
+  architecture: z.enum(ARCHITECTURES).optional().meta({ description: 'As Node names it.' }),
+  processor: oneLine("a part of the processor's name")
+    .optional()
+    .meta({ description: "A part of the processor's name; upper and lower case are the same." }),
+  cores: z.strictObject({ min: wholeNumber(1, 100_000) }).optional(),
+  memory: z.strictObject({ min_gib: positiveNumber() }).optional(),
+};
+
+/** What a machine must be; nothing is required of what is not mentioned. */
+export const hardwareConstraintSchema = z.strictObject(constraintShape);
+
+export type HardwareConstraint = Readonly<z.output<typeof hardwareConstraintSchema>>;
+
+export const hardwareSchema = z.strictObject({
+  dlspec: z.literal('hardware/v1'),
+  name: nameField,
+  version: versionField,
+  description: z.string().optional(),
+  ...constraintShape,
+});
+
+export type HardwareManifest = Readonly<z.output<typeof hardwareSchema>>;

@@ -1,0 +1,23 @@
+/** DLSpec manifests: loading, checking, and following their references. Everything else in this folder is inner. */
+export { verifyChecksum } from './checksum.js';
+export type { DatasetManifest } from './dataset.js';
+export { evaluationJsonSchema, type EvaluationManifest, protocolOf } from './evaluation.js';
+export type { FrameworkConstraint } from './fields.js';
+export { graphBindings } from './graph-bindings.js';
+export type { HardwareConstraint, HardwareManifest } from './hardware.js';
+export { loadManifest, type ManifestKind, type ManifestOf } from './load.js';
+export { type Checksum, type ModelManifest, type ModelTensor, symbolBindings } from './model.js';
+export {
+  formatNote,
+  formatProblem,
+  type Loaded,
+  manifestError,
+  type Note,
+  orThrow,
+  type Problem,
+  type Problems,
+} from './problem.js';
+export { unmetRequirements } from './requirements.js';
+export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
+export { type GraphSource, type ResolvedModel, resolveModel, type ResolveOptions } from './resolve-model.js';
+export type { SoftwareConstraint, SoftwareManifest } from './software.js';

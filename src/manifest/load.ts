@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import { datasetSchema, type DatasetManifest } from './dataset.js';
+import { describe, type ManifestDocument, nodeAt, parseDocument, problemAt, problemOfFile } from './document.js';
+import { evaluationSchema, type EvaluationManifest } from './evaluation.js';
+import { hardwareSchema, type HardwareManifest } from './hardware.js';
+import { modelSchema, type ModelManifest } from './model.js';
+import { isOlderModel, readOlderModel } from './older-model.js';
+import { byPosition, type Loaded, type Problems } from './problem.js';
+import { quote } from './quote.js';
+import { readManifestBytes } from './read-file.js';
+import { softwareSchema, type SoftwareManifest } from './software.js';
+import { suggestion } from './suggestion.js';
+import { validate } from './validate.js';
+
+interface Manifests {
+  readonly hardware: HardwareManifest;
+  readonly software: SoftwareManifest;
+  readonly dataset: DatasetManifest;
+  readonly model: ModelManifest;
+  readonly evaluation: EvaluationManifest;
+}
+
+export type ManifestKind = keyof Manifests;
+
+/** A manifest's type by its kind; `dlspec` tells them apart. */
+export type ManifestOf<K extends ManifestKind> = Manifests[K];
+
+const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
+  hardware: hardwareSchema,
+  software: softwareSchema,
+  dataset: datasetSchema,
+  model: modelSchema,
+  evaluation: evaluationSchema,
+};
+
+export const MANIFEST_KINDS = Object.keys(SCHEMAS) as ManifestKind[];
+
+/** What a manifest of this kind says under `dlspec`. */
+function header(kind: ManifestKind): string {
+  return `${kind}/v1`;
+}
+
+/** The kind that a document says it is; undefined where it says none, or none that is known. */
+export function statedKind({ root }: ManifestDocument): ManifestKind | undefined {
+  const node = nodeAt(root, ['dlspec']);
+  return MANIFEST_KINDS.find((kind) => node?.kind === 'scalar' && header(kind) === node.text);
+}
+
+/** The kind that the document says it is, or that it can only be meant to be. */
+function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: readonly K[]): K | Problems {
+  const stated = statedKind(document);
+  const kind = wanted.find((candidate) => candidate === stated);
+  if (kind !== undefined) return kind;
+  const [only] = wanted;
+  // Checked as the only kind that it may be, everything else that is wrong is found as well.
+  if (only !== undefined && wanted.length === 1 && stated === undefined) return only;
+  const node = nodeAt(document.root, ['dlspec']);
+  const headers = wanted.map(header);
+  const meant = node?.kind === 'scalar' ? suggestion(node.text, headers) : undefined;
+  const found = describe(node) + (meant === undefined ? '' : ` (did you mean ${quote(meant)}?)`);
+  const problem = problemAt(document, ['dlspec'], headers.map(quote).join(' or '), found);
+  return { ok: false, problems: byPosition([...document.problems, problem]) };
+}
+
+/** Understands a document as a manifest of one of the wanted kinds. */
+export function interpretDocument<K extends ManifestKind>(
+  document: ManifestDocument,
+  wanted: readonly K[],
+): Loaded<ManifestOf<K>> | Problems {
+  if (document.root.kind !== 'mapping') {
+    const problem = problemAt(document, [], 'a mapping');
+    return { ok: false, problems: document.problems.length > 0 ? document.problems : [problem] };
+  }
+  if (wanted.some((kind) => kind === 'model') && isOlderModel(document)) {
+    return readOlderModel(document) as Loaded<ManifestOf<K>> | Problems;
+  }
+  const kind = kindOf(document, wanted);
+  if (typeof kind === 'object') return kind;
+  const result = validate(document, SCHEMAS[kind], 'value');
+  return result.ok ? { ok: true, manifest: result.data, notes: [] } : result;
+}
+
+/**
+ * Loads the manifest in a file: one of the wanted kinds, by default of any. Older model manifests become
+ * {@link ModelManifest}s. Nothing that the manifest refers to is read.
+ */
+export async function loadManifest<K extends ManifestKind = ManifestKind>(
+  path: string,
+  wanted: readonly K[] = MANIFEST_KINDS as K[],
+): Promise<Loaded<ManifestOf<K>> | Problems> {
+  const file = await readManifestBytes(path);
+  if (!file.ok) return { ok: false, problems: [problemOfFile(path, 'a manifest file', file.found)] };
+  const document = parseDocument(path, file.bytes);
+  return document.ok ? interpretDocument(document, wanted) : document;
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import {
+  dimensionNameField,
+  dimensionSizeField,
+  elementTypeField,
+  frameworkField,
+  nameField,
+  oneLine,
+  text,
+  versionField,
+} from './fields.js';
+import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
+import type { ElementType } from '../onnx/element-type.js';
+import type { Dimension } from '../onnx/model.js';
+
+/** The symbolic dimension that the evaluation's batch size binds. */
+export const BATCH = 'batch';
+
+/** An input or output of a model's graph. Older manifests may leave everything but the layer unsaid. */
+export interface ModelTensor {
+  /** Its name in the graph, or its place among the inputs or outputs (from 0), as older manifests have it. */
+  readonly layer_name: string | number;
+  readonly element_type?: ElementType | undefined;
+  readonly dimensions?: readonly Dimension[] | undefined;
+}
+
+/** MD5 is what older manifests have. */
+export interface Checksum {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal digits. */
+  readonly digest: string;
+}
+
+const tensorField = z
+  .strictObject({
+    layer_name: oneLine('the name of an input or output of the graph'),
+    element_type: elementTypeField,
+    dimensions: z
+      .array(z.union([dimensionSizeField, dimensionNameField], { error: 'a whole number, or the name of a dimension' }))
+      .max(32),
+  })
+  .transform((tensor): ModelTensor => tensor);
+
+const tensorsField = z
+  .array(tensorField)
+  .min(1)
+  .max(1000)
+  .superRefine((tensors, context) => {
+    const seen = new Set<string | number>();
+    for (const [i, { layer_name }] of tensors.entries()) {
+      if (seen.has(layer_name))
+        context.addIssue({ code: 'custom', path: [i, 'layer_name'], message: 'every layer once' });
+      seen.add(layer_name);
+    }
+  });
+
+/** Bindings of symbolic dimensions; `batch` belongs to the evaluation. */
+const bindingsField = z
+  .record(
+    dimensionNameField.refine((name) => name !== BATCH, { error: 'no batch, which the evaluation binds (batch_size)' }),
+    dimensionSizeField,
+  )
+  .default({});
+
+const GRAPH_PATH = 'the path of a file, or zoo:NAME';
+
+const sourceField = z
+  .strictObject({
+    graph_path: text(`${GRAPH_PATH} (files are not downloaded)`, (value) => !isUrl(value))
+      .pipe(oneLine(GRAPH_PATH))
+      .refine((value) => !value.startsWith(ZOO_PREFIX) || zooNameOf(value) !== undefined, { error: GRAPH_PATH }),
+    checksum: text('the SHA-256 of the file as 64 hexadecimal digits', (value) => /^[0-9a-fA-F]{64}$/.test(value))
+      .transform((digest): Checksum => ({ algorithm: 'sha256', digest: digest.toLowerCase() }))
+      .optional(),
+  })
+  .superRefine(({ graph_path, checksum }, context) => {
+    const isZoo = graph_path.startsWith(ZOO_PREFIX);
+    if (isZoo === (checksum === undefined)) return;
+    const message = isZoo ? 'no checksum for a model that is built here' : 'the SHA-256 of the file';
+    context.addIssue({ code: 'custom', path: ['checksum'], message });
+  });
+
+/** What {@link reportUnbound} needs, so that it runs whatever else is wrong with the manifest. */
+const bindingPartsSchema = z.object({ inputs: tensorsField, dimensions: bindingsField });
+
+function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.RefinementCtx): void {
+  const bound = new Set([BATCH, ...Object.keys(parts.dimensions)]);
+  for (const [i, { dimensions }] of parts.inputs.entries()) {
+    for (const [j, dimension] of (dimensions ?? []).entries()) {
+      if (typeof dimension === 'number' || bound.has(dimension)) continue;
+      const message = `a whole number, or a name that is bound under dimensions (${[...bound].join(', ')})`;
+      context.addIssue({ code: 'custom', path: ['inputs', i, 'dimensions', j], message });
+    }
+  }
+}
+
+export const modelSchema = z
+  .strictObject({
+    dlspec: z.literal('model/v1'),
+    name: nameField,
+    version: versionField,
+    description: z.string().optional(),
+    author: z.string().optional(),
+    task: z.string().optional(),
+    license: z.string().optional(),
+    references: z.array(z.string()).default([]),
+    framework: frameworkField,
+    inputs: tensorsField,
+    outputs: tensorsField,
+    dimensions: bindingsField,
+    model: sourceField,
+    attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()], { error: 'a text' })).default({}),
+  })
+  .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
+
+/** A model manifest; older ones become this too. */
+export type ModelManifest = Readonly<z.output<typeof modelSchema>>;
+
+/** Every symbolic dimension that the manifest and the batch size bind, by name. */
+export function symbolBindings(manifest: ModelManifest, batchSize: number): ReadonlyMap<string, number> {
+  return new Map([...Object.entries(manifest.dimensions), [BATCH, batchSize]]);
+}

@@ -1,0 +1,184 @@
+import semver from 'semver';
+import { z } from 'zod';
+import type { Dimension } from '../onnx/model.js';
+import { type ManifestDocument, nodeAt, noteAt } from './document.js';
+import { elementTypeField, isVersionRange, oneLine, text } from './fields.js';
+import { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
+import type { Loaded, Note, Problems } from './problem.js';
+import { isUrl, zooNameOf } from './reference.js';
+import { validate } from './validate.js';
+
+// Model manifests of the platform before DLSpec (MLModelScope, c3sr/dlframework: builtin_models/*.yml). Every scalar is
+// read as the text that it is, because they write versions as 1.0 and 1.10, and every parameter is a text on the wire.
+
+const CODE_KEYS = [
+  'before_preprocess',
+  'preprocess',
+  'after_preprocess',
+  'before_postprocess',
+  'postprocess',
+  'after_postprocess',
+] as const;
+
+const DIMENSIONS = 'a list of dimensions such as [3, 224, 224]';
+
+/** `[1, 3, 224, 224]` as a list or as a text; a first dimension that is left open is the batch. */
+function parseDimensions(value: string | readonly string[]): readonly Dimension[] | undefined {
+  const items = typeof value === 'string' ? value.replace(/^\[(.*)\]$/, '$1').split(',') : value;
+  const dimensions = items.map((item, i): Dimension | undefined => {
+    const dimension = item.trim();
+    if (i === 0 && (dimension === BATCH || dimension === '-1')) return BATCH;
+    const size = /^\d{1,10}$/.test(dimension) ? Number(dimension) : 0;
+    return size >= 1 && size < 2 ** 31 ? size : undefined;
+  });
+  const known = dimensions.filter((dimension) => dimension !== undefined);
+  return known.length === dimensions.length && known.length <= 32 ? known : undefined;
+}
+
+const dimensionsField = z
+  .union([z.array(z.string()), z.string()], { error: DIMENSIONS })
+  .transform((value, context) => {
+    const dimensions = parseDimensions(value);
+    if (dimensions !== undefined) return dimensions;
+    context.addIssue({ code: 'custom', message: DIMENSIONS });
+    return z.NEVER;
+  });
+
+const LAYER_KEY = /^layer_name$|_layer$/;
+
+const tensorField = z.strictObject({
+  type: z.string().default(''),
+  description: z.string().optional(),
+  parameters: z
+    .looseObject({
+      element_type: z
+        .string()
+        .transform((value) => value.toLowerCase())
+        .pipe(elementTypeField)
+        .optional(),
+      dimensions: dimensionsField.optional(),
+    })
+    .superRefine((parameters, context) => {
+      const layer = oneLine('the name or number of a layer');
+      for (const key of Object.keys(parameters).filter((name) => LAYER_KEY.test(name))) {
+        const issues = layer.safeParse(parameters[key]).error?.issues ?? [];
+        for (const { message } of issues) context.addIssue({ code: 'custom', path: [key], message });
+      }
+    })
+    .default({}),
+});
+
+type OlderTensor = z.output<typeof tensorField>;
+
+const LOCAL_GRAPH = 'the path of a file in graph_path and no base_url (files are not downloaded: get it, then name it)';
+
+const checksumField = text('an MD5 (32 hexadecimal digits) or SHA-256 (64)', (value) => {
+  return /^([0-9a-f]{32}|[0-9a-f]{64})?$/i.test(value);
+}).transform((digest): Checksum | undefined => {
+  if (digest === '') return undefined;
+  return { algorithm: digest.length === 32 ? 'md5' : 'sha256', digest: digest.toLowerCase() };
+});
+
+const sourceField = z.strictObject({
+  base_url: text(LOCAL_GRAPH, (value) => value === '').optional(),
+  graph_path: text(LOCAL_GRAPH, (value) => !isUrl(value)).pipe(oneLine(LOCAL_GRAPH)),
+  graph_checksum: checksumField.optional(),
+  weights_path: z.string().optional(),
+  weights_checksum: z.string().optional(),
+  is_archive: text('false (archives are not opened)', (value) => /^(false)?$/i.test(value)).optional(),
+});
+
+const listOrText = z.union([z.array(z.string()), z.string()], { error: 'a list, or a text' });
+
+const code = z.string().optional();
+
+const olderModelSchema = z.strictObject({
+  name: oneLine('a name'),
+  version: text('a version such as 1.0', (value) => /^v?\d/.test(value) && semver.coerce(value) !== null),
+  framework: z.strictObject({
+    name: oneLine('the name of a framework'),
+    version: text('a range of versions such as 1.x', isVersionRange),
+  }),
+  container: z.unknown().optional(),
+  description: z.string().optional(),
+  references: listOrText.optional(),
+  reference: listOrText.optional(),
+  license: z.string().optional(),
+  modality: z.string().optional(),
+  inputs: z.array(tensorField).min(1).max(1000),
+  output: tensorField.optional(),
+  outputs: z.array(tensorField).min(1).max(1000).optional(),
+  before_preprocess: code,
+  preprocess: code,
+  after_preprocess: code,
+  before_postprocess: code,
+  postprocess: code,
+  after_postprocess: code,
+  model: sourceField,
+  attributes: z.record(z.string(), listOrText).default({}),
+  hidden: z.string().optional(),
+});
+
+/** The platform's images are single ones: three dimensions, to which it adds the batch. */
+function withBatch(type: string, dimensions: readonly Dimension[] | undefined): readonly Dimension[] | undefined {
+  return type === 'image' && dimensions?.length === 3 ? [BATCH, ...dimensions] : dimensions;
+}
+
+/** One manifest entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
+function tensorsOf({ type, parameters }: OlderTensor, place: number): readonly ModelTensor[] {
+  const { element_type, dimensions } = parameters;
+  const layers = Object.entries(parameters).filter(([key]) => LAYER_KEY.test(key));
+  const names = layers.length === 0 ? [String(place)] : layers.map(([, name]) => String(name));
+  return names.map((name) => ({
+    layer_name: /^\d+$/.test(name) ? Number(name) : name,
+    element_type,
+    // With several layers nothing says whose the dimensions are.
+    dimensions: names.length === 1 ? withBatch(type, dimensions) : undefined,
+  }));
+}
+
+function textOf(value: string | readonly string[]): string {
+  return typeof value === 'string' ? value : `[${value.join(',')}]`;
+}
+
+function convert(older: z.output<typeof olderModelSchema>): ModelManifest {
+  const { model, output, outputs = output === undefined ? [] : [output] } = older;
+  const references = older.references ?? older.reference ?? [];
+  const checksum = zooNameOf(model.graph_path) === undefined ? model.graph_checksum : undefined;
+  return {
+    dlspec: 'model/v1',
+    name: older.name,
+    version: semver.coerce(older.version, { includePrerelease: true })?.version ?? older.version,
+    description: older.description,
+    task: older.modality,
+    license: older.license,
+    references: typeof references === 'string' ? [references] : references,
+    framework: { name: older.framework.name.toLowerCase(), version: older.framework.version },
+    inputs: older.inputs.flatMap(tensorsOf),
+    outputs: outputs.flatMap(tensorsOf),
+    dimensions: {},
+    model: { graph_path: model.graph_path, checksum },
+    attributes: Object.fromEntries(Object.entries(older.attributes).map(([key, value]) => [key, textOf(value)])),
+  };
+}
+
+/** Whether a manifest without a header is one of the older platform's rather than a DLSpec one that lacks it. */
+export function isOlderModel({ root }: ManifestDocument): boolean {
+  const has = (...path: (string | number)[]): boolean => nodeAt(root, path) !== undefined;
+  if (has('dlspec') || has('inputs', 0, 'layer_name') || has('model', 'checksum')) return false;
+  return has('model') || has('inputs') || has('output') || has('outputs');
+}
+
+/** Reads a model manifest of the older platform as if it were one of today's. */
+export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest> | Problems {
+  const result = validate(document, olderModelSchema, 'text');
+  if (!result.ok) return result;
+  const older = result.data;
+  const notes: Note[] = CODE_KEYS.filter((key) => (older[key] ?? '') !== '').map((key) =>
+    noteAt(document, [key], 'this code is never run; inputs are made up'),
+  );
+  if ((older.model.weights_path ?? '') !== '') {
+    notes.push(noteAt(document, ['model', 'weights_path'], 'not used; an ONNX file says itself where its weights are'));
+  }
+  return { ok: true, manifest: convert(older), notes };
+}

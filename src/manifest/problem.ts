@@ -1,0 +1,85 @@
+import { PlatformError } from '../errors.js';
+import { printable } from './quote.js';
+
+/** One thing that is wrong with a manifest: where, what belongs there, and what is there instead. */
+export interface Problem {
+  /** The manifest as messages call it: the path that led to it. */
+  readonly file: string;
+  /** 1-based; the column counts UTF-16 code units, as editors and compilers do. */
+  readonly line: number;
+  readonly column: number;
+  /** For example `models[0].name`; `document` is the manifest as a whole. */
+  readonly path: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** Something worth knowing about a manifest that is not wrong. */
+export interface Note extends Omit<Problem, 'expected' | 'found'> {
+  readonly message: string;
+}
+
+/** A failure to read or understand manifests, returned rather than thrown. There is at least one problem. */
+export interface Problems {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+}
+
+/** A manifest without problems, and what is worth knowing about it. */
+export interface Loaded<M> {
+  readonly ok: true;
+  readonly manifest: M;
+  readonly notes: readonly Note[];
+}
+
+/** Problems shown of one manifest; a hostile one has as many as it has bytes. */
+const MAX_SHOWN_PER_FILE = 100;
+
+function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>): string {
+  return `${printable(file)}:${line}:${column}: ${path}`;
+}
+
+/** `file:line:column: path: expected …, found …` */
+export function formatProblem(problem: Problem): string {
+  return `${place(problem)}: expected ${problem.expected}, found ${problem.found}`;
+}
+
+/** `file:line:column: path: message` */
+export function formatNote(note: Note): string {
+  return `${place(note)}: ${note.message}`;
+}
+
+/** One line per problem, at most 100 per manifest. */
+export function formatProblems(problems: readonly Problem[]): string {
+  const shown = new Map<string, number>();
+  const lines: string[] = [];
+  for (const problem of problems) {
+    const count = (shown.get(problem.file) ?? 0) + 1;
+    shown.set(problem.file, count);
+    if (count <= MAX_SHOWN_PER_FILE) lines.push(formatProblem(problem));
+  }
+  for (const [file, count] of shown) {
+    if (count > MAX_SHOWN_PER_FILE) lines.push(`${printable(file)}: and ${count - MAX_SHOWN_PER_FILE} more problems`);
+  }
+  return lines.join('\n');
+}
+
+/** The problems of one manifest from top to bottom. */
+export function byPosition(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** All problems as one error with code `manifest`, one line each. */
+export function manifestError(problems: readonly Problem[]): PlatformError {
+  return new PlatformError('manifest', formatProblems(problems));
+}
+
+/**
+ * The success, or its problems thrown.
+ *
+ * @throws PlatformError with code `manifest`
+ */
+export function orThrow<T extends { readonly ok: true }>(result: T | Problems): T {
+  if (!result.ok) throw manifestError(result.problems);
+  return result;
+}

@@ -1,0 +1,78 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { messageOf } from '../errors.js';
+
+/** Far more than any manifest that a person wrote. */
+export const MAX_MANIFEST_BYTES = 1 << 20;
+
+/** What is there instead of a file that can be used, worded to follow the word `found`. */
+export interface NotAFile {
+  readonly ok: false;
+  readonly found: string;
+}
+
+export interface OpenFile {
+  readonly ok: true;
+  readonly file: FileHandle;
+  readonly byteLength: number;
+}
+
+const BY_ERROR_CODE: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: 'a file that this user may not read',
+  EPERM: 'a file that this user may not read',
+  ELOOP: 'a symbolic link that leads to itself',
+  ENXIO: 'a socket or pipe',
+  ENAMETOOLONG: 'a path that is too long',
+};
+
+function failure(thrown: unknown): NotAFile {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  return { ok: false, found: BY_ERROR_CODE[code] ?? `an unreadable file (${messageOf(thrown)})` };
+}
+
+/** Opens a regular file for reading; never waits for a pipe's writer. The caller closes it. */
+export async function openRegularFile(path: string): Promise<OpenFile | NotAFile> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (stats.isFile()) return { ok: true, file, byteLength: stats.size };
+    await file.close();
+    return { ok: false, found: stats.isDirectory() ? 'a folder' : 'a device or pipe' };
+  } catch (thrown) {
+    await file?.close();
+    return failure(thrown);
+  }
+}
+
+async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(limit);
+  let length = 0;
+  while (length < limit) {
+    const { bytesRead } = await file.read(buffer, length, limit - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+/** Reads a regular file of at most 1 MiB, whatever its size is said to be. */
+export async function readManifestBytes(
+  path: string,
+): Promise<{ readonly ok: true; readonly bytes: Buffer } | NotAFile> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) return opened;
+  const { file, byteLength } = opened;
+  try {
+    const bytes = byteLength > MAX_MANIFEST_BYTES ? undefined : await readAtMost(file, MAX_MANIFEST_BYTES + 1);
+    if (bytes !== undefined && bytes.length <= MAX_MANIFEST_BYTES) return { ok: true, bytes };
+    const size = bytes === undefined ? `${byteLength} bytes` : 'more bytes';
+    return { ok: false, found: `a file of ${size} (at most ${MAX_MANIFEST_BYTES})` };
+  } catch (thrown) {
+    return failure(thrown);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { dirname, isAbsolute, join } from 'node:path';
+
+/** What a model is named by: a manifest, an ONNX file, or an architecture of the zoo. */
+export type ModelReference =
+  | { readonly kind: 'manifest'; readonly path: string }
+  | { readonly kind: 'onnx'; readonly path: string }
+  | { readonly kind: 'zoo'; readonly name: string };
+
+export const MODEL_REFERENCE = 'a model manifest (.yml), an ONNX file (.onnx) or zoo:NAME';
+
+export const ZOO_PREFIX = 'zoo:';
+
+const ZOO_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+export function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+/** The path as seen from where the manifest is. */
+export function besideManifest(file: string, path: string): string {
+  return isAbsolute(path) ? path : join(dirname(file), path);
+}
+
+/** The NAME of `zoo:NAME`, or undefined where the text is something else. */
+export function zooNameOf(text: string): string | undefined {
+  const name = text.startsWith(ZOO_PREFIX) ? text.slice(ZOO_PREFIX.length) : '';
+  return ZOO_NAME.test(name) ? name : undefined;
+}
+
+/** What the text refers to by its form alone, or undefined where it is no reference to a model. */
+export function parseModelReference(text: string): ModelReference | undefined {
+  const name = zooNameOf(text);
+  if (name !== undefined) return { kind: 'zoo', name };
+  if (isUrl(text) || text.startsWith(ZOO_PREFIX)) return undefined;
+  if (isManifestPath(text)) return { kind: 'manifest', path: text };
+  return /\.onnx$/i.test(text) ? { kind: 'onnx', path: text } : undefined;
+}
+
+export function isManifestPath(text: string): boolean {
+  return !isUrl(text) && /\.ya?ml$/i.test(text);
+}

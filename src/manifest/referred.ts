@@ -1,0 +1,36 @@
+import { type ManifestDocument, parseDocument } from './document.js';
+import { interpretDocument, type ManifestKind, type ManifestOf, statedKind } from './load.js';
+import type { Loaded, Problem, Problems } from './problem.js';
+import { quote } from './quote.js';
+import { readManifestBytes } from './read-file.js';
+
+/** Makes a problem of the place that refers to something: what it should lead to, and where it leads. */
+export type ReportReference = (expected: string, found: string) => Problem;
+
+/** A manifest that could be read, and what it says or what is wrong with that. */
+export interface Referred<K extends ManifestKind> {
+  readonly ok: true;
+  readonly document: ManifestDocument;
+  readonly loaded: Loaded<ManifestOf<K>> | Problems;
+}
+
+/**
+ * Loads the manifest that something refers to. A file that is not there, or is a manifest of another kind (the
+ * referring one itself, for example), is a problem of the reference; what is wrong inside it is a problem there.
+ */
+export async function loadReferred<K extends ManifestKind>(
+  path: string,
+  kind: K,
+  report: ReportReference,
+): Promise<Referred<K> | Problems> {
+  const expected = `a ${kind} manifest`;
+  const file = await readManifestBytes(path);
+  if (!file.ok) return { ok: false, problems: [report(expected, `${file.found} at ${quote(path)}`)] };
+  const document = parseDocument(path, file.bytes);
+  if (!document.ok) return document;
+  const stated = statedKind(document);
+  if (stated !== undefined && stated !== kind) {
+    return { ok: false, problems: [report(expected, `one of kind ${stated} at ${quote(path)}`)] };
+  }
+  return { ok: true, document, loaded: interpretDocument(document, [kind]) };
+}

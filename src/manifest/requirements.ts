@@ -1,0 +1,44 @@
+import semver from 'semver';
+import type { System } from '../measurement/system.js';
+import type { FrameworkConstraint } from './fields.js';
+import type { HardwareConstraint } from './hardware.js';
+import type { ResolvedEvaluation } from './resolve-evaluation.js';
+
+const BYTES_PER_GIB = 2 ** 30;
+
+function unmetHardware(constraint: HardwareConstraint, system: System): readonly string[] {
+  const { architecture, processor, cores, memory } = constraint;
+  const memoryGib = system.memoryBytes / BYTES_PER_GIB;
+  const unmet: string[] = [];
+  if (architecture !== undefined && architecture !== system.architecture) {
+    unmet.push(`hardware: expected architecture ${architecture}, found ${system.architecture}`);
+  }
+  if (processor !== undefined && !system.processor.toLowerCase().includes(processor.toLowerCase())) {
+    unmet.push(`hardware: expected a processor "${processor}", found "${system.processor}"`);
+  }
+  if (cores !== undefined && system.cores < cores.min) {
+    unmet.push(`hardware: expected at least ${cores.min} cores, found ${system.cores}`);
+  }
+  if (memory !== undefined && memoryGib < memory.min_gib) {
+    unmet.push(`hardware: expected at least ${memory.min_gib} GiB of memory, found ${memoryGib.toFixed(1)} GiB`);
+  }
+  return unmet;
+}
+
+function unmetFramework(who: string, { name, version }: FrameworkConstraint, system: System): readonly string[] {
+  const isRight = name === system.framework.toLowerCase();
+  if (isRight && semver.satisfies(system.frameworkVersion, version, { includePrerelease: true })) return [];
+  return [`${who}: expected ${name} ${version}, found ${system.framework} ${system.frameworkVersion}`];
+}
+
+/** What the evaluation and its models require and the system is not; one line each, empty where it may run. */
+export function unmetRequirements(resolved: ResolvedEvaluation, system: System): readonly string[] {
+  const { hardware, software, models } = resolved;
+  return [
+    ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
+    ...(software === undefined ? [] : unmetFramework('software', software.framework, system)),
+    ...models.flatMap(({ name, manifest }) => {
+      return manifest === undefined ? [] : unmetFramework(`model ${name}`, manifest.framework, system);
+    }),
+  ];
+}

@@ -1,0 +1,128 @@
+import type { DatasetManifest } from './dataset.js';
+import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemOfFile } from './document.js';
+import { MAX_MODELS, type EvaluationManifest } from './evaluation.js';
+import type { HardwareConstraint } from './hardware.js';
+import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
+import { byPosition, type Note, type Problem, type Problems } from './problem.js';
+import { quote } from './quote.js';
+import { readManifestBytes } from './read-file.js';
+import { besideManifest, isManifestPath, type ModelReference, parseModelReference } from './reference.js';
+import { loadReferred, type ReportReference } from './referred.js';
+import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
+import type { SoftwareConstraint } from './software.js';
+import type { YamlPath } from './yaml-tree.js';
+
+/** An evaluation with everything that it refers to. */
+export interface ResolvedEvaluation {
+  readonly ok: true;
+  readonly evaluation: EvaluationManifest;
+  /** In the manifest's order; no two have the same name. */
+  readonly models: readonly ResolvedModel[];
+  readonly hardware: HardwareConstraint | undefined;
+  readonly software: SoftwareConstraint | undefined;
+  readonly dataset: DatasetManifest | undefined;
+  readonly notes: readonly Note[];
+}
+
+/** Follows the references in one evaluation's document, and gathers what is wrong with them and behind them. */
+class Resolver {
+  /** In the evaluation itself: references that lead nowhere. */
+  readonly ownProblems: Problem[] = [];
+  /** In the manifests that it refers to, in the order of the references. */
+  readonly referredProblems: Problem[] = [];
+  readonly notes: Note[] = [];
+
+  constructor(
+    private readonly document: ManifestDocument,
+    private readonly options: ResolveOptions,
+  ) {}
+
+  /** Makes problems of the reference at the path. */
+  private reporter(path: YamlPath): ReportReference {
+    return (expected, found) => problemAt(this.document, path, expected, found);
+  }
+
+  /** Keeps what was found on the way to something; undefined where that was problems. */
+  private keep<T extends { readonly ok: true; readonly notes: readonly Note[] }>(found: T | Problems): T | undefined {
+    if (found.ok) {
+      this.notes.push(...found.notes);
+      return found;
+    }
+    for (const problem of found.problems) {
+      (problem.file === this.document.file ? this.ownProblems : this.referredProblems).push(problem);
+    }
+    return undefined;
+  }
+
+  /** The models whose references have the form of one; the schema reports the others. */
+  async models(): Promise<readonly ResolvedModel[]> {
+    const list = nodeAt(this.document.root, ['models']);
+    const items = list?.kind === 'sequence' ? list.items.slice(0, MAX_MODELS) : [];
+    const models: ResolvedModel[] = [];
+    const placeByName = new Map<string, number>();
+    for (const [i, item] of items.entries()) {
+      const report = this.reporter(['models', i]);
+      const reference = item.kind === 'scalar' ? parseModelReference(item.text) : undefined;
+      const model = reference === undefined ? undefined : await this.model(reference, report);
+      if (model === undefined) continue;
+      const earlier = placeByName.get(model.name);
+      if (earlier !== undefined) {
+        this.ownProblems.push(report('models of different names', `${quote(model.name)}, as models[${earlier}] has`));
+      }
+      placeByName.set(model.name, earlier ?? i);
+      models.push(model);
+    }
+    return models;
+  }
+
+  private async model(reference: ModelReference, report: ReportReference): Promise<ResolvedModel | undefined> {
+    const { file } = this.document;
+    const seen = reference.kind === 'zoo' ? reference : { ...reference, path: besideManifest(file, reference.path) };
+    return this.keep(await resolveModelReference(seen, report, this.options))?.model;
+  }
+
+  /** The manifest that the path under its kind's key leads to; undefined where there is no path. */
+  async manifest<K extends ManifestKind>(kind: K): Promise<ManifestOf<K> | undefined> {
+    const node = nodeAt(this.document.root, [kind]);
+    if (node?.kind !== 'scalar' || !isManifestPath(node.text)) return undefined;
+    const path = besideManifest(this.document.file, node.text);
+    const referred = await loadReferred(path, kind, this.reporter([kind]));
+    return this.keep(referred.ok ? referred.loaded : referred)?.manifest;
+  }
+}
+
+/**
+ * Loads an evaluation and everything that it refers to. The problems of all these files are returned together, the
+ * evaluation's first. References can't form a cycle: an evaluation refers to models, hardware, software and a dataset,
+ * and these refer to no manifest.
+ */
+export async function resolveEvaluation(
+  path: string,
+  options: ResolveOptions = {},
+): Promise<ResolvedEvaluation | Problems> {
+  const file = await readManifestBytes(path);
+  if (!file.ok) return { ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] };
+  const document = parseDocument(path, file.bytes);
+  if (!document.ok) return document;
+  const loaded = interpretDocument(document, ['evaluation']);
+
+  const resolver = new Resolver(document, options);
+  const models = await resolver.models();
+  const hardware = await resolver.manifest('hardware');
+  const software = await resolver.manifest('software');
+  const dataset = await resolver.manifest('dataset');
+  const ownProblems = [...(loaded.ok ? [] : loaded.problems), ...resolver.ownProblems];
+  const problems = [...byPosition(ownProblems), ...resolver.referredProblems];
+  if (!loaded.ok || problems.length > 0) return { ok: false, problems };
+
+  const evaluation = loaded.manifest;
+  return {
+    ok: true,
+    evaluation,
+    models,
+    hardware: typeof evaluation.hardware === 'object' ? evaluation.hardware : hardware,
+    software: typeof evaluation.software === 'object' ? evaluation.software : software,
+    dataset,
+    notes: resolver.notes,
+  };
+}

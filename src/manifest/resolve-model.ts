@@ -1,0 +1,131 @@
+import type { Checksum, ModelManifest } from './model.js';
+import { type ManifestDocument, nodeAt, problemAt, problemOfFile } from './document.js';
+import { byPosition, type Note, type Problem, type Problems } from './problem.js';
+import { openRegularFile } from './read-file.js';
+import {
+  besideManifest,
+  isUrl,
+  MODEL_REFERENCE,
+  type ModelReference,
+  parseModelReference,
+  ZOO_PREFIX,
+  zooNameOf,
+} from './reference.js';
+import { loadReferred, type ReportReference } from './referred.js';
+import { quote } from './quote.js';
+import { suggestion } from './suggestion.js';
+
+/** Where a model's graph comes from. */
+export type GraphSource =
+  | { readonly kind: 'file'; readonly path: string; readonly checksum: Checksum | undefined }
+  | { readonly kind: 'zoo'; readonly name: string };
+
+/** A model that something refers to; `manifest` is undefined for a bare ONNX file or zoo name. */
+export interface ResolvedModel {
+  /** The manifest's name, the file's name without `.onnx`, or the zoo's name. */
+  readonly name: string;
+  readonly source: GraphSource;
+  readonly manifest: ModelManifest | undefined;
+}
+
+export interface ResolveOptions {
+  /** The zoo's names; without them any name is taken for one. */
+  readonly zooNames?: readonly string[];
+}
+
+/** A model that was found, or the problems of it. */
+export type ModelResolution =
+  { readonly ok: true; readonly model: ResolvedModel; readonly notes: readonly Note[] } | Problems;
+
+/** What is wrong with the name, or undefined where the zoo has it. */
+function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected: string; found: string } | undefined {
+  if (zooNames === undefined || zooNames.includes(name)) return undefined;
+  const meant = suggestion(name, zooNames);
+  const hint = meant === undefined ? '' : ` (did you mean ${quote(`zoo:${meant}`)}?)`;
+  return { expected: `a model of the zoo (${zooNames.join(', ')})`, found: quote(`zoo:${name}`) + hint };
+}
+
+/** What is there instead of a file, or undefined where there is one. */
+async function missingFile(path: string): Promise<string | undefined> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) return `${opened.found} at ${quote(path)}`;
+  await opened.file.close();
+  return undefined;
+}
+
+function baseName(path: string): string {
+  return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
+}
+
+/** What is wrong with where a model manifest's graph is to be found, as far as its schema does not tell. */
+async function graphProblems(document: ManifestDocument, options: ResolveOptions): Promise<readonly Problem[]> {
+  const at = ['model', 'graph_path'];
+  const node = nodeAt(document.root, at);
+  if (node?.kind !== 'scalar' || node.text === '' || isUrl(node.text)) return [];
+  const name = zooNameOf(node.text);
+  if (name !== undefined) {
+    const missing = missingFromZoo(name, options);
+    return missing === undefined ? [] : [problemAt(document, at, missing.expected, missing.found)];
+  }
+  if (node.text.startsWith(ZOO_PREFIX)) return [];
+  const found = await missingFile(besideManifest(document.file, node.text));
+  return found === undefined ? [] : [problemAt(document, at, 'a model file', found)];
+}
+
+function sourceOf(file: string, { model }: ModelManifest): GraphSource {
+  const name = zooNameOf(model.graph_path);
+  if (name !== undefined) return { kind: 'zoo', name };
+  return { kind: 'file', path: besideManifest(file, model.graph_path), checksum: model.checksum };
+}
+
+async function resolveManifest(
+  path: string,
+  report: ReportReference,
+  options: ResolveOptions,
+): Promise<ModelResolution> {
+  const referred = await loadReferred(path, 'model', report);
+  if (!referred.ok) return referred;
+  const { document, loaded } = referred;
+  const problems = [...(loaded.ok ? [] : loaded.problems), ...(await graphProblems(document, options))];
+  if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
+  const { manifest, notes } = loaded;
+  return { ok: true, model: { name: manifest.name, source: sourceOf(path, manifest), manifest }, notes };
+}
+
+/**
+ * Finds the model that a reference means: its manifest loaded, its graph known to be there, its checksum not yet
+ * compared (see verifyChecksum). Paths are seen from the current folder.
+ *
+ * @param report makes the problem where the reference itself is wrong
+ */
+export async function resolveModelReference(
+  reference: ModelReference,
+  report: ReportReference,
+  options: ResolveOptions,
+): Promise<ModelResolution> {
+  switch (reference.kind) {
+    case 'manifest':
+      return resolveManifest(reference.path, report, options);
+    case 'zoo': {
+      const { name } = reference;
+      const missing = missingFromZoo(name, options);
+      if (missing !== undefined) return { ok: false, problems: [report(missing.expected, missing.found)] };
+      return { ok: true, model: { name, source: { kind: 'zoo', name }, manifest: undefined }, notes: [] };
+    }
+    case 'onnx': {
+      const { path } = reference;
+      const found = await missingFile(path);
+      if (found !== undefined) return { ok: false, problems: [report('an ONNX file', found)] };
+      const source = { kind: 'file', path, checksum: undefined } as const;
+      return { ok: true, model: { name: baseName(path), source, manifest: undefined }, notes: [] };
+    }
+  }
+}
+
+/** Finds the model that a user names: a manifest, an ONNX file or `zoo:NAME`; see {@link resolveModelReference}. */
+export async function resolveModel(text: string, options: ResolveOptions = {}): Promise<ModelResolution> {
+  const report = (expected: string, found: string): Problem => problemOfFile(text, expected, found);
+  const reference = parseModelReference(text);
+  if (reference === undefined) return { ok: false, problems: [report(MODEL_REFERENCE, quote(text))] };
+  return resolveModelReference(reference, report, options);
+}

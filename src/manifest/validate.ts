@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } from './document.js';
+import { byPosition, type Problem, type Problems } from './problem.js';
+import { quote } from './quote.js';
+import { suggestion } from './suggestion.js';
+import type { YamlNode } from './yaml-tree.js';
+
+/** What a schema may look at: values as YAML's core schema reads them, or every scalar as the text that it is. */
+export type ScalarReading = 'value' | 'text';
+
+/** The plain data of a document; what was refused is undefined. */
+export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return reading === 'text' ? node.text : node.value;
+    case 'sequence':
+      return node.items.map((item) => dataOf(item, reading));
+    case 'mapping':
+      // fromEntries defines properties, so that the key __proto__ is a key like any other.
+      return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, dataOf(value, reading)]));
+    case 'refused':
+      return undefined;
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a mapping',
+  record: 'a mapping',
+  array: 'a list',
+};
+
+function oneOf(values: readonly string[]): string {
+  const last = values.at(-1) ?? '';
+  return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`;
+}
+
+function items(count: number | bigint): string {
+  return count === 1 ? '1 item' : `${count} items`;
+}
+
+/** What belongs where zod found an issue; a schema's own error says it better and comes first. */
+function expectation(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_NAMES[issue.expected] ?? issue.expected;
+    case 'invalid_value':
+      return oneOf(issue.values.map((value) => JSON.stringify(value)));
+    case 'too_small':
+      return `a list of at least ${items(issue.minimum)}`;
+    case 'too_big':
+      return `a list of at most ${items(issue.maximum)}`;
+    default:
+      return 'something else';
+  }
+}
+
+/** The part of JSON Schema that tells the keys of a mapping. */
+interface KeySchema {
+  readonly properties?: Readonly<Record<string, KeySchema>>;
+  readonly items?: KeySchema;
+  readonly anyOf?: readonly KeySchema[];
+}
+
+function knownKeys(schema: KeySchema | undefined, path: readonly PropertyKey[]): readonly string[] {
+  if (schema === undefined) return [];
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((alternative) => knownKeys(alternative, path));
+  const [step, ...rest] = path;
+  if (step === undefined) return Object.keys(schema.properties ?? {});
+  return knownKeys(typeof step === 'number' ? schema.items : schema.properties?.[String(step)], rest);
+}
+
+/** Of a union's alternatives the one that the value is meant to be: the one whose outermost type fits. */
+function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  const fitting = issue.errors.filter((issues) => {
+    return !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
+  });
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+class IssueTranslator {
+  private keySchema: KeySchema | undefined;
+
+  constructor(
+    private readonly document: ManifestDocument,
+    private readonly schema: z.ZodType,
+  ) {}
+
+  problemsOf(issue: z.core.$ZodIssue, around: readonly PropertyKey[] = []): readonly Problem[] {
+    const path = [...around, ...issue.path] as (string | number)[];
+    if (isRefused(this.document.root, path)) return [];
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => this.unknownKey([...path, key], key));
+    if (issue.code === 'invalid_key') {
+      const expected = issue.issues[0]?.message ?? 'another key';
+      return [problemAtKey(this.document, path, expected, `the key ${quote(String(path.at(-1)))}`)];
+    }
+    if (issue.code === 'invalid_union') {
+      const meant = meantAlternative(issue);
+      if (meant !== undefined) return meant.flatMap((inner) => this.problemsOf(inner, path));
+    }
+    const node = nodeAt(this.document.root, path);
+    const unquoted = issue.code === 'invalid_type' && issue.expected === 'string' && node?.kind === 'scalar';
+    const hint = unquoted && node.value !== null ? ' in quotes' : '';
+    return [problemAt(this.document, path, issue.message + hint)];
+  }
+
+  private unknownKey(path: readonly (string | number)[], key: string): Problem {
+    this.keySchema ??= z.toJSONSchema(this.schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
+    const known = knownKeys(this.keySchema, path.slice(0, -1));
+    const meant = suggestion(key, known);
+    const found = `the unknown key ${quote(key)}`;
+    if (meant === undefined) return problemAtKey(this.document, path, `one of the keys ${known.join(', ')}`, found);
+    return problemAtKey(this.document, path, 'a known key', `${found} (did you mean ${quote(meant)}?)`);
+  }
+}
+
+/**
+ * Checks a document against a schema. All problems are returned, those of the YAML itself among them, from top to
+ * bottom. A schema's own error messages are used as what was expected, so they read `a whole number`, not `must be …`.
+ */
+export function validate<S extends z.ZodType>(
+  document: ManifestDocument,
+  schema: S,
+  reading: ScalarReading,
+): { readonly ok: true; readonly data: z.output<S> } | Problems {
+  const result = schema.safeParse(dataOf(document.root, reading), { error: expectation });
+  const translator = new IssueTranslator(document, schema);
+  const issues = result.success ? [] : result.error.issues.flatMap((issue) => translator.problemsOf(issue));
+  const problems = [...document.problems, ...issues];
+  if (problems.length > 0 || !result.success) return { ok: false, problems: byPosition(problems) };
+  return { ok: true, data: result.data };
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PlatformError } from '../../src/errors.js';
+import { verifyChecksum } from '../../src/manifest/index.js';
+import { folderWith } from './folder.js';
+
+// Digests of the three bytes "abc": FIPS 180-2 appendix B.1, and RFC 1321 appendix A.5.
+const SHA256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+const MD5 = '900150983cd24fb0d6963f7d28e17f72';
+
+for (const [algorithm, digest] of [
+  ['sha256', SHA256],
+  ['md5', MD5],
+] as const) {
+  test(`the right file passes by ${algorithm}`, async (t) => {
+    const folder = await folderWith(t, { 'a.onnx': 'abc' });
+    await verifyChecksum(join(folder, 'a.onnx'), { algorithm, digest });
+  });
+}
+
+test('another file is an error that tells both checksums', async (t) => {
+  const folder = await folderWith(t, { 'a.onnx': 'abc' });
+  const wanted = '0'.repeat(64);
+  await assert.rejects(verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'sha256', digest: wanted }), (error) => {
+    assert.ok(error instanceof PlatformError && error.code === 'model');
+    return error.message.includes(`expected sha256 ${wanted}, found ${SHA256}`);
+  });
+});
+
+test('a missing file is an error', async () => {
+  await assert.rejects(verifyChecksum('/nowhere/a.onnx', { algorithm: 'md5', digest: MD5 }), /found no such file/);
+});
+
+test('checking can be cancelled', async (t) => {
+  const folder = await folderWith(t, { 'a.onnx': 'abc' });
+  await assert.rejects(
+    verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'md5', digest: MD5 }, AbortSignal.abort()),
+    (error) => error instanceof PlatformError && error.code === 'cancelled',
+  );
+});

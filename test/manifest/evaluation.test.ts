@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { evaluationJsonSchema, protocolOf } from '../../src/manifest/index.js';
+import { protocolSchema } from '../../src/measurement/protocol.js';
+import { manifestOf } from './read-manifest.js';
+
+const SHORTEST = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]\n';
+
+test('the shortest evaluation has every default', () => {
+  assert.deepEqual(manifestOf('evaluation', SHORTEST), {
+    dlspec: 'evaluation/v1',
+    name: 'e',
+    version: '1.0.0',
+    plugin: 'dlbricks',
+    models: ['zoo:a'],
+    batch_size: 1,
+    threads: 1,
+    granularity: 1,
+    cut: 'layer',
+    measure_end_to_end: false,
+    protocol: {
+      warmup_runs: 3,
+      runs: 50,
+      min_runs: 10,
+      time_budget_ms: 5000,
+      time_limit_ms: 120_000,
+      memory_limit_gib: 8,
+    },
+  });
+});
+
+test('fewer runs than the usual minimum are all made', () => {
+  assert.equal(manifestOf('evaluation', `${SHORTEST}protocol: {runs: 4}`).protocol.min_runs, 4);
+});
+
+test('the protocol is one that measurements take', () => {
+  const evaluation = manifestOf('evaluation', `${SHORTEST}protocol: {memory_limit_gib: 1.5, time_budget_ms: 250}`);
+  const protocol = protocolSchema.parse(protocolOf(evaluation, 2));
+  assert.deepEqual(protocol, {
+    warmupRuns: 3,
+    runs: 50,
+    minRuns: 10,
+    timeBudgetMs: 250,
+    occasion: 2,
+    timeLimitMs: 120_000,
+    memoryLimitBytes: 1_610_612_736,
+  });
+});
+
+test('the JSON Schema asks for what has no default and allows no other keys', () => {
+  const { required, properties, additionalProperties } = evaluationJsonSchema();
+  assert.deepEqual(required, ['dlspec', 'name', 'version', 'models']);
+  assert.ok(typeof properties === 'object' && properties !== null && 'granularity' in properties);
+  assert.equal(additionalProperties, false);
+});

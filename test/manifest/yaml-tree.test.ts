@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { dump } from 'js-yaml';
+import { nodeAt } from '../../src/manifest/document.js';
+import { parseYaml, type YamlPath } from '../../src/manifest/yaml-tree.js';
+import { dataOf } from '../../src/manifest/validate.js';
+
+function faultsOf(source: string): readonly string[] {
+  return parseYaml(source).faults.map(({ offset, expected, found }) => `${offset}: ${expected}, ${found}`);
+}
+
+function startOf(source: string, path: YamlPath): number | undefined {
+  const { root } = parseYaml(source);
+  return root && nodeAt(root, path)?.start;
+}
+
+test('any plain data survives being written and read', () => {
+  const scalar = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null));
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof({ maxDepth: 4 }, scalar, fc.array(tie('tree')), fc.dictionary(fc.string(), tie('tree'))),
+  }));
+  fc.assert(
+    fc.property(tree, fc.constantFrom(-1, 0, 2), (data, flowLevel) => {
+      const { root, faults } = parseYaml(dump(data, { noRefs: true, flowLevel }));
+      assert.deepEqual(faults, []);
+      assert.ok(root);
+      assert.equal(JSON.stringify(dataOf(root, 'value')), JSON.stringify(data));
+    }),
+  );
+});
+
+test('every value knows where it starts', () => {
+  const source = 'name: x\nlist:\n  - "quoted"\n  - {a: [1, 2]}\ncode: |- # a | b\n  x\nempty:\n';
+  assert.equal(startOf(source, ['name']), source.indexOf('x'));
+  assert.equal(startOf(source, ['list']), source.indexOf('- "quoted"'));
+  assert.equal(startOf(source, ['list', 0]), source.indexOf('"quoted"'));
+  assert.equal(startOf(source, ['list', 1, 'a', 1]), source.indexOf('2]'));
+  assert.equal(startOf(source, ['code']), source.indexOf('|-'));
+  assert.equal(startOf(source, ['empty']), source.indexOf('empty'), 'an empty value is where its key is');
+});
+
+test('a scalar can be read as the text that it is', () => {
+  const { root } = parseYaml('version: 1.10');
+  assert.ok(root);
+  assert.deepEqual(dataOf(root, 'text'), { version: '1.10' });
+  assert.deepEqual(dataOf(root, 'value'), { version: 1.1 });
+});
+
+test('the key __proto__ is a key like any other', () => {
+  const { root } = parseYaml('__proto__: {admin: true}');
+  assert.ok(root);
+  const data = dataOf(root, 'value') as object;
+  assert.deepEqual(Object.keys(data), ['__proto__']);
+  assert.equal('admin' in data, false);
+});
+
+test('an alias is refused where it stands', () => {
+  assert.deepEqual(faultsOf('a: &x 1\nb: *x'), ['11: a value written out, the alias "*x"']);
+});
+
+test('a value that holds itself is refused', () => {
+  assert.deepEqual(faultsOf('a: &x [*x]'), ['7: a value written out, the alias "*x"']);
+});
+
+test('a tag is refused, whatever it means', () => {
+  assert.deepEqual(faultsOf('a: !!js/function x'), ['3: a value without a tag, the tag "!!js/function"']);
+});
+
+test('a repeated key is refused', () => {
+  assert.deepEqual(faultsOf('a: 1\nb: 2\na: 3'), ['10: every key once, "a" again']);
+});
+
+test('a key that is no text is refused', () => {
+  assert.deepEqual(faultsOf('? [a]\n: 1'), ['2: a text as key, a sequence']);
+});
+
+test('a second document is refused', () => {
+  assert.deepEqual(faultsOf('a: 1\n---\nb: 2'), ['9: one document in the file, 2 documents']);
+});
+
+test('all faults are found in one go', () => {
+  assert.equal(faultsOf('a: *x\nb: !t 1\nb: 2\n').length, 3);
+});
+
+test('an empty file is refused', () => {
+  assert.deepEqual(faultsOf('# nothing but this\n'), ['0: a mapping, an empty file']);
+});
