@@ -51,5 +51,5 @@ export function withFingerprint(system: Omit<System, 'fingerprint'>): System {
     optimizationLevel,
   ];
   const fingerprint = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
-  return { fingerprint, ...system };
+  return { ...system, fingerprint };
 }

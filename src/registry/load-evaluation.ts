@@ -40,11 +40,14 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
     options.onModel?.(model.name, done, resolved.models.length);
     models.push(await loadResolvedModel(model, { ...options, batch }));
   }
+  const { dataset } = resolved;
+  const datasetNotes =
+    dataset?.sources === undefined ? [] : [`dataset ${dataset.name} is not read: inputs are made up from a seed`];
   return {
     manifest: resolved.evaluation,
     protocol: protocolOf(resolved.evaluation),
     models,
-    notes: resolved.notes.map(formatNote),
+    notes: [...resolved.notes.map(formatNote), ...datasetNotes],
     unmet: (system) => unmetRequirements(resolved, system),
   };
 }

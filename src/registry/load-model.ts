@@ -1,11 +1,4 @@
-import {
-  formatNote,
-  orThrow,
-  resolveModel,
-  type ResolvedModel,
-  symbolBindings,
-  verifyChecksum,
-} from '../manifest/index.js';
+import { formatNote, orThrow, resolveModel, type ResolvedModel, verifyChecksum } from '../manifest/index.js';
 import { bindDimensions } from '../onnx/bind-dimensions.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
@@ -36,16 +29,17 @@ export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
 function symbolsOf({ graph }: Model): readonly string[] {
   const symbols = new Set<string>();
-  for (const input of graph.inputs) {
-    for (const dim of graph.types.get(input)?.dims ?? []) if (typeof dim === 'string' && dim !== '') symbols.add(dim);
+  for (const { dims = [] } of graph.types.values()) {
+    for (const dim of dims) if (typeof dim === 'string' && dim !== '') symbols.add(dim);
   }
   return [...symbols];
 }
 
-function bindingsOf({ manifest, source }: ResolvedModel, options: LoadOptions): ReadonlyMap<string, number> {
+/** What binds the dimensions: the zoo's own sizes, then the manifest's, then what the user says. */
+function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
-  const ofManifest = manifest === undefined ? [] : symbolBindings(manifest, options.batch);
-  return new Map([...ofZoo, ...ofManifest, ...(options.dimensions ?? [])]);
+  const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
+  return new Map([...ofZoo, [BATCH, options.batch], ...ofManifest, ...(options.dimensions ?? [])]);
 }
 
 /**
@@ -63,7 +57,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const path = source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal: options.signal });
   const model = await readModel(path);
   const symbols = symbolsOf(model);
-  const bindings = [...bindingsOf(resolved, options)].filter(([symbol]) => symbols.includes(symbol));
+  const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
 }
 
