@@ -1,4 +1,12 @@
-import { formatNote, orThrow, resolveModel, type ResolvedModel, verifyChecksum } from '../manifest/index.js';
+import {
+  BATCH,
+  formatNote,
+  graphBindings,
+  orThrow,
+  resolveModel,
+  type ResolvedModel,
+  verifyChecksum,
+} from '../manifest/index.js';
 import { bindDimensions } from '../onnx/bind-dimensions.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
