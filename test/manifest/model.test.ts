@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { symbolBindings } from '../../src/manifest/index.js';
+import { symbolBindings } from '../../src/manifest/model.js';
 import { manifestOf, problemsOf } from './read-manifest.js';
 
 const SHA256 = 'AB'.repeat(32);
