@@ -1,10 +1,13 @@
 import {
-  canonicalAttributes,
+  anonymousAttributes,
   type Benchmark,
   type DeclaredType,
   type LayerGraph,
+  nestedNodes,
   type Node,
   readNames,
+  type Renaming,
+  sortedAttributes,
   type Tensor,
   weightlessBenchmark,
 } from '../../src/plugin-api.js';
@@ -23,16 +26,18 @@ export interface Brick extends Benchmark {
  * New names in the order in which values are first met, so that what something was called, and where in its model it
  * stood, leaves no trace.
  */
-class Anonymizer {
+class Anonymizer implements Renaming {
   private readonly names = new Map<string, string>();
+  private count = 0;
+
+  freshName(): string {
+    return `v${this.count++}`;
+  }
 
   nameOf(value: string): string {
     if (value === '') return '';
-    let name = this.names.get(value);
-    if (name === undefined) {
-      name = `v${this.names.size}`;
-      this.names.set(value, name);
-    }
+    const name = this.names.get(value) ?? this.freshName();
+    this.names.set(value, name);
     return name;
   }
 }
@@ -59,7 +64,9 @@ export function lastUses(graph: LayerGraph): LastUses {
  * The order of the nodes is the model's topological order.
  */
 export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Sequence): Brick {
-  const layers = graph.layers.slice(sequence.first, sequence.last + 1);
+  const layers = graph.layers
+    .slice(sequence.first, sequence.last + 1)
+    .map((layer): Node => ({ ...layer, attributes: sortedAttributes(layer.attributes) }));
   const names = new Anonymizer();
   const types = new Map<string, DeclaredType>();
   const initializers = new Map<string, Tensor>();
@@ -95,14 +102,14 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
       domain: layer.domain === 'ai.onnx' ? '' : layer.domain,
       inputs: layer.inputs.map((value) => names.nameOf(value)),
       outputs: outputNames,
-      attributes: canonicalAttributes(layer.attributes, (value) => names.nameOf(value)),
+      attributes: anonymousAttributes(layer.attributes, names),
     };
   });
   for (const value of layers.flatMap((layer) => layer.outputs)) {
     if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
   }
 
-  const domains = new Set(nodes.map(({ domain }) => domain));
+  const domains = new Set(Array.from(nestedNodes(nodes), ({ domain }) => domain));
   const opsets = new Map(
     [...graph.opsets]
       .map(([domain, version]) => [domain === 'ai.onnx' ? '' : domain, version] as const)

@@ -29,13 +29,18 @@ function strings(values: readonly Uint8Array[], dims: readonly number[]): Tensor
   return { elementType: 'string', dims, data: { kind: 'strings', values } };
 }
 
+/** Makes the tensor of an attribute, and knows what messages call the model. */
+export interface ConstantReader extends Pick<TensorReader, 'read'> {
+  readonly source: { readonly name: string };
+}
+
 /**
  * The value of a Constant node, in whichever of its attributes it is.
  * Source: ONNX operators, Constant (opset 13): value, value_float(s), value_int(s), value_string(s), sparse_value.
  *
  * @throws PlatformError 'model' where there is no value or more than one, or it is sparse
  */
-export function constantTensor(node: NodeProto, tensors: TensorReader): Tensor {
+export function constantTensor(node: NodeProto, tensors: ConstantReader): Tensor {
   const label = nodeLabel({ ...node, outputs: node.output });
   const fail = (problem: string): never => {
     throw new PlatformError('model', `${tensors.source.name}: ${label} ${problem}. Export the model again.`);

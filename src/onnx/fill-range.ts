@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from './element-type.js';
 import type { Graph, Node, TensorType } from './model.js';
+import { nestedNodes } from './nested-nodes.js';
 
 /** Bounds of made-up values, both included. */
 export interface Range {
@@ -116,10 +117,10 @@ export interface TypedGraph {
   typeOf(name: string): TensorType | undefined;
 }
 
-/** Indexes a graph for {@link fillRange}. */
+/** Indexes a graph, its subgraphs too, for {@link fillRange}. */
 export function typedGraph(graph: Graph): TypedGraph {
   const uses = new Map<string, Use[]>();
-  for (const node of graph.nodes) {
+  for (const node of nestedNodes(graph.nodes)) {
     for (const [index, name] of node.inputs.entries()) {
       const list = uses.get(name);
       if (list === undefined) uses.set(name, [{ node, index }]);

@@ -1,5 +1,6 @@
 import { elementCount, ELEMENT_TYPES } from './element-type.js';
 import type { Graph, Node, Tensor } from './model.js';
+import { nestedNodes } from './nested-nodes.js';
 
 /** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
 const MOST_STEERING_ELEMENTS = 1024;
@@ -22,7 +23,6 @@ const STEERING_INPUTS: Readonly<Record<string, readonly number[]>> = {
   NonMaxSuppression: [2, 3, 4],
   OneHot: [1, 2],
   Pad: [1, 2, 3],
-  Pow: [1],
   QLinearConv: [2, 5, 7],
   QLinearMatMul: [2, 5, 7],
   QuantizeLinear: [2],
@@ -65,7 +65,7 @@ function isSteeringInput(node: Node, index: number): boolean {
  * whose values do not matter. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to 1024 elements, what an
  * operator's definition says, and scalars that every formula book has.
  */
-export function steeringConstants(graph: Graph): ReadonlySet<string> {
+export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();
   for (const [name, tensor] of graph.initializers) {
     const { elementType, dims, data } = tensor;
@@ -74,7 +74,7 @@ export function steeringConstants(graph: Graph): ReadonlySet<string> {
     const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
     if (elementType === 'string' || (isSmall && byType) || isWellKnownScalar(tensor)) steering.add(name);
   }
-  for (const node of graph.nodes) {
+  for (const node of nestedNodes(graph.nodes)) {
     for (const [index, name] of node.inputs.entries()) {
       const tensor = graph.initializers.get(name);
       if (tensor?.data.kind !== 'inline' || !isSteeringInput(node, index)) continue;

@@ -70,7 +70,8 @@ export function renameSubgraphValues(attribute: AttributeProto, rename: (name: s
   }));
 }
 
-function withoutSymbols({ value }: TypeProto): TypeProto {
+/** A type without the names of its dimensions, which are the author's own. */
+export function withoutSymbols({ value }: TypeProto): TypeProto {
   const element = (type: TypeProto | undefined): TypeProto | undefined =>
     type === undefined ? undefined : withoutSymbols(type);
   switch (value?.$case) {

@@ -8,6 +8,7 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { bindDimensions } from '../onnx/bind-dimensions.js';
+import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
 import { ensureZooModel } from '../zoo/cache.js';
@@ -63,7 +64,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
     await verifyChecksum(source.path, source.checksum, options.signal);
   }
   const path = source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal: options.signal });
-  const model = await readModel(path);
+  const model = hoistSubgraphWeights(await readModel(path));
   const symbols = symbolsOf(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
