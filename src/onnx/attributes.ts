@@ -22,8 +22,9 @@ function loadAttribute(attribute: AttributeProto, label: string, tensors: Tensor
   const owner = `attribute ${quoted(attribute.name)} of ${label}`;
   const refuse = (problem: string): PlatformError =>
     new PlatformError('model', `${tensors.source.name}: ${owner} ${problem}. Export the model again without it.`);
-  if (attribute.refAttrName !== '')
+  if (attribute.refAttrName !== '') {
     throw refuse(`refers to the parameter ${quoted(attribute.refAttrName)} of no function`);
+  }
   if (attribute.sparseTensor !== undefined || attribute.sparseTensors.length > 0) {
     throw refuse('is a sparse tensor, which is not supported');
   }
@@ -41,7 +42,7 @@ function loadGraph(graph: GraphProto, owner: string, tensors: TensorReader): Gra
   if (graph.sparseInitializer.length > 0) {
     throw new PlatformError(
       'model',
-      `${tensors.source.name}: ${owner} has a sparse initializer, which is not supported.`,
+      `${tensors.source.name}: ${owner} has a sparse initializer, which is not supported. Export the model without it.`,
     );
   }
   return {

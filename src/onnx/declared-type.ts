@@ -26,7 +26,8 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   if (value.$case !== 'tensorType') return { type: undefined, insteadOf: OTHER_TYPES[value.$case] };
   const { elemType, shape } = value.value;
   const elementType = elementTypeOfCode(elemType);
-  if (elementType === undefined) return { type: undefined, insteadOf: `a tensor of element type number ${elemType}` };
+  if (elementType === undefined)
+    return { type: undefined, insteadOf: `a tensor of an unknown element type (number ${elemType})` };
   const dims = shape?.dim.map(({ value: dim }): Dimension => {
     if (dim === undefined) return '';
     return dim.$case === 'dimParam' ? dim.value : dimensionOf(dim.value);
@@ -34,12 +35,12 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   return { type: { elementType, dims } };
 }
 
-/** The types of those values that are known to be tensors; where a value appears twice, the first one counts. */
+/** The types of those values that are known to be tensors; where a value appears twice, the first with a shape counts. */
 export function tensorTypes(infos: Iterable<ValueInfoProto>): Map<string, DeclaredType> {
   const types = new Map<string, DeclaredType>();
   for (const { name, type: proto } of infos) {
     const { type } = readType(proto);
-    if (type !== undefined && !types.has(name)) types.set(name, type);
+    if (type !== undefined && types.get(name)?.dims === undefined) types.set(name, type);
   }
   return types;
 }

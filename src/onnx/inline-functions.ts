@@ -5,9 +5,39 @@ import { instantiate } from './instantiate-function.js';
 import { quoted } from './quoted.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
-/** Functions that call functions can double with every level; what comes out of them is limited. */
-const MAX_INLINED_NAMES = 2_000_000;
+/**
+ * Functions that call functions can double the graph with every level, and each call repeats the names in the body. What
+ * inlining makes in all is limited, in characters of names and the like.
+ */
+const MAX_INLINED_SIZE = 2 ** 26;
 const MAX_CALL_DEPTH = 50;
+const SIZE_PER_NAME = 16;
+
+function sizeOfNames(names: readonly string[]): number {
+  return names.reduce((size, name) => size + SIZE_PER_NAME + name.length, SIZE_PER_NAME);
+}
+
+/** The node alone, without the nodes of its subgraphs. */
+function sizeOfNode({ name, input, output, attribute }: NodeProto): number {
+  return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attribute.length * SIZE_PER_NAME;
+}
+
+function sizeOfGraph({ input, output, initializer, node }: GraphProto): number {
+  const names = [...input, ...output, ...initializer].map(({ name }) => name);
+  return sizeOfNames(names) + sizeOfNodes(node);
+}
+
+function sizeOfNodes(nodes: readonly NodeProto[]): number {
+  return nodes.reduce((size, node) => {
+    const inner = subgraphsOf(node.attribute).reduce((sum, graph) => sum + sizeOfGraph(graph), 0);
+    return size + sizeOfNode(node) + inner;
+  }, 0);
+}
+
+function sizeOfFunction({ input, output, attributeProto, opsetImport, node }: FunctionProto): number {
+  const rest = (attributeProto.length + opsetImport.length) * SIZE_PER_NAME;
+  return sizeOfNames(input) + sizeOfNames(output) + rest + sizeOfNodes(node);
+}
 
 function keyOf(domain: string, name: string, overload: string): string {
   return JSON.stringify([domainOf(domain), name, overload]);
@@ -35,8 +65,9 @@ function unusedPrefix(graph: GraphProto): string {
 class Inliner {
   readonly #functions: ReadonlyMap<string, FunctionProto>;
   readonly #prefix: string;
+  readonly #sizes = new Map<FunctionProto, number>();
   #calls = 0;
-  #names = 0;
+  #size = 0;
 
   constructor(
     functions: readonly FunctionProto[],
@@ -56,6 +87,7 @@ class Inliner {
     const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node, callers) });
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
+      this.#grow(sizeOfNode(node));
       const fn = this.#functions.get(keyOf(node.domain, node.opType, node.overload));
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
@@ -67,11 +99,12 @@ class Inliner {
   #call(fn: FunctionProto, node: NodeProto, callers: readonly FunctionProto[]): readonly NodeProto[] {
     if (callers.includes(fn)) throw this.#error(fn, 'calls itself');
     if (callers.length >= MAX_CALL_DEPTH) throw this.#error(fn, `is called more than ${MAX_CALL_DEPTH} levels deep`);
+    const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
+    this.#sizes.set(fn, size);
+    this.#grow(size);
     this.#checkOpsets(fn);
     const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
     if (typeof body === 'string') throw this.#error(fn, body);
-    for (const { input, output, attribute } of body) this.#names += 1 + input.length + output.length + attribute.length;
-    if (this.#names > MAX_INLINED_NAMES) throw this.#error(fn, 'is called so often that the graph becomes too large');
     return this.expand(body, [...callers, fn]);
   }
 
@@ -85,6 +118,16 @@ class Inliner {
       }
       this.opsets.set(domain, version);
     }
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    if (this.#size <= MAX_INLINED_SIZE) return;
+    const advice = 'Export the model without functions.';
+    throw new PlatformError(
+      'model',
+      `${this.source}: its functions call each other so often that the graph becomes too large. ${advice}`,
+    );
   }
 
   #error(fn: FunctionProto, problem: string): PlatformError {

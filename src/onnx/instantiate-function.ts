@@ -11,8 +11,9 @@ import { mapSubgraphs, renameSubgraphValues } from './subgraphs.js';
  * @returns what makes it impossible, in words that follow the function's name
  */
 export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string): readonly NodeProto[] | string {
-  if (call.input.length > fn.input.length)
+  if (call.input.length > fn.input.length) {
     return `takes ${fn.input.length} inputs, but is called with ${call.input.length}`;
+  }
   if (call.output.length > fn.output.length) {
     return `has ${fn.output.length} outputs, but is called for ${call.output.length}`;
   }
@@ -23,7 +24,8 @@ export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string):
     const actual = call.output[i] ?? '';
     if (actual !== '') actuals.set(name, actual);
   });
-  const missing = fn.output.find((name) => !fn.node.some(({ output }) => output.includes(name)));
+  const made = new Set(fn.node.flatMap(({ output }) => output));
+  const missing = fn.output.find((name) => !made.has(name));
   if (missing !== undefined) return `has no node that makes its output ${quoted(missing)}`;
 
   const rename = (name: string): string => (name === '' ? '' : (actuals.get(name) ?? prefix + name));

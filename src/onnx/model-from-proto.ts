@@ -4,8 +4,9 @@ import { loadAttributes } from './attributes.js';
 import { constantTensor, isConstant } from './constant-node.js';
 import { readType, tensorTypes } from './declared-type.js';
 import { inlineFunctions } from './inline-functions.js';
-import type { DeclaredType, Model, Node, Tensor } from './model.js';
-import { checkedIrVersion, domainOf, importedOpsets, opsetsInUse } from './opsets.js';
+import type { DeclaredType, Model, Tensor } from './model.js';
+import { nodeOf } from './nested-nodes.js';
+import { checkedIrVersion, importedOpsets, opsetsInUse } from './opsets.js';
 import { liveNodes, orderNodes } from './order-nodes.js';
 import { nodeLabel, quoted } from './quoted.js';
 import type { TensorReader } from './tensor-reader.js';
@@ -96,10 +97,10 @@ function graphInputs(graph: GraphProto, source: string): ReadonlyMap<string, Dec
     if (initialized.has(name)) continue;
     const reading = readType(proto);
     if (name === '' || inputs.has(name) || reading.type === undefined) {
-      const problem = reading.type === undefined ? `is ${reading.insteadOf}, not a tensor` : 'has no name of its own';
+      const problem = reading.type === undefined ? `is ${reading.insteadOf}` : 'has no name of its own';
       throw new PlatformError(
         'model',
-        `${source}: input ${quoted(name)} ${problem}. Export the model with tensor inputs.`,
+        `${source}: input ${quoted(name)} ${problem}. Export the model with tensors as inputs.`,
       );
     }
     inputs.set(name, reading.type);
@@ -112,8 +113,4 @@ function graphOutputs(graph: GraphProto, source: string): readonly string[] {
   if (outputs.length > 0 && new Set(outputs).size === outputs.length) return outputs;
   const problem = outputs.length === 0 ? 'has no output' : 'lists an output twice';
   throw new PlatformError('model', `${source}: the graph ${problem}. Export the model again.`);
-}
-
-function nodeOf({ name, opType, domain, input, output, attribute }: NodeProto): Node {
-  return { name, opType, domain: domainOf(domain), inputs: input, outputs: output, attributes: attribute };
 }

@@ -20,10 +20,9 @@ import { TensorReader } from './tensor-reader.js';
  */
 export async function readModel(path: string): Promise<Model> {
   // Not blocking, so that a pipe that nobody writes to cannot hold up the process before it is seen to be none of ours.
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
-    throw new PlatformError('model', `${path} cannot be read: ${messageOf(error)}. Name an ONNX file.`, {
-      cause: error,
-    });
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags).catch((error: unknown) => {
+    throw cannotBeRead(path, error);
   });
   const external = new ExternalData(path, path);
   try {
@@ -33,10 +32,19 @@ export async function readModel(path: string): Promise<Model> {
       throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
     }
     return readFrom(new FileSource(path, resolve(path), file.fd, stats.size), external);
+  } catch (error) {
+    throw cannotBeRead(path, error);
   } finally {
     external.close();
     await file.close();
   }
+}
+
+/** What the operating system refused, in our words; anything else as it is. */
+function cannotBeRead(path: string, error: unknown): unknown {
+  if (error instanceof PlatformError || !(error instanceof Error) || !('code' in error)) return error;
+  const problem = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`;
+  return new PlatformError('model', `${path} ${problem}. Name an ONNX file.`, { cause: error });
 }
 
 /**

@@ -86,5 +86,6 @@ function findCycle(needs: readonly (readonly number[])[], missing: readonly numb
     seenAt.set(node, way.push(node) - 1);
     node = needs[node]?.find(isStuck) ?? node;
   }
-  return way.slice(seenAt.get(node)).reverse();
+  const [first = node, ...others] = way.slice(seenAt.get(node));
+  return [first, ...others.reverse()];
 }

@@ -1,5 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
+import { messageOf, PlatformError } from '../errors.js';
 import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoProto } from '../generated/onnx/onnx.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
 import { fillBlocks } from './fill.js';
@@ -38,13 +39,23 @@ function dataByteLength(tensor: Tensor): number {
   }
 }
 
+function openWeights(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    const advice = 'Put the file back to where the model was read from.';
+    throw new PlatformError('model', `weights cannot be read: ${messageOf(error)}. ${advice}`, { cause: error });
+  }
+}
+
 function* fileBlocks(path: string, offset: number, byteLength: number): Generator<Uint8Array> {
-  const file = openSync(path, 'r');
+  const file = openWeights(path);
   try {
     const block = new Uint8Array(Math.min(FILE_BLOCK_BYTES, byteLength));
     for (let done = 0; done < byteLength;) {
       const read = readSync(file, block, 0, Math.min(block.length, byteLength - done), offset + done);
-      if (read === 0) throw new Error(`${path} ends before byte ${offset + byteLength}`);
+      if (read === 0)
+        throw new PlatformError('model', `${path} ends before byte ${offset + byteLength}. Copy it again.`);
       yield block.subarray(0, read);
       done += read;
     }
@@ -125,7 +136,7 @@ export function nodeProtoOf(node: Node): NodeProto {
  * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
  * Nothing but what `Model` holds is written: no producer, no metadata, no documentation strings.
  *
- * @throws when a tensor's file ends early
+ * @throws PlatformError 'model' when a tensor's file is gone or ends early
  */
 export function encodeModel(model: Model): EncodedModel {
   const { graph } = model;

@@ -1,0 +1,20 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+
+/** Outputs by name of one run in the real runtime, from an ONNX file in memory; float32 inputs of the given values. */
+export async function runModel(
+  bytes: Uint8Array,
+  feeds: Readonly<Record<string, Tensor>> = {},
+): Promise<Readonly<Record<string, number[]>>> {
+  const session = await InferenceSession.create(bytes, { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const results = await session.run(feeds);
+  await session.release();
+  return Object.fromEntries(Object.entries(results).map(([name, { data }]) => [name, Array.from(data, Number)]));
+}
+
+export function float32(values: number[], dims = [1, values.length]): Tensor {
+  return new Tensor('float32', Float32Array.from(values), dims);
+}
+
+export function bool(...values: boolean[]): Tensor {
+  return new Tensor('bool', values, values.length === 1 ? [] : [values.length]);
+}
