@@ -1,7 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BenchmarkInput, isElementType, PlatformError, messageOf, parseModel, z } from '../../src/plugin-api.js';
+import {
+  type BenchmarkInput,
+  isElementType,
+  makeFolder,
+  PlatformError,
+  messageOf,
+  parseModel,
+  z,
+} from '../../src/plugin-api.js';
 import type { Brick } from './brick.js';
 import type { Recipe } from './recipe.js';
 
@@ -89,7 +97,7 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
       throw new PlatformError('usage', `${path} exists already; name another folder with -o, or remove it first`);
   }
   try {
-    await mkdir(join(temporary, dirname(brickPath(''))), { recursive: true });
+    makeFolder(join(temporary, dirname(brickPath(''))));
     const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
     for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
     await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);

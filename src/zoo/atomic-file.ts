@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { PlatformError } from '../errors.js';
+import { makeFolder } from '../make-folder.js';
 
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +34,7 @@ export async function writeFileAtomically(
   options: WriteOptions = {},
 ): Promise<void> {
   const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   await removeAbandoned(folder);
   const unique = randomBytes(4).toString('hex');
   const temporary = path.join(folder, `.${path.basename(file)}.${HOST}.${process.pid}.${unique}.tmp`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type CommandHost, messageOf, PlatformError } from '../../../src/plugin-api.js';
+import { type CommandHost, makeFolder, messageOf, PlatformError } from '../../../src/plugin-api.js';
 import { EXPORTERS, type ExportFormat } from '../report/exporter.js';
 import type { Report } from '../report/report.js';
 import { toTable } from '../report/table.js';
@@ -50,7 +50,7 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
   for (const { path } of exports) {
     if (path === STANDARD_OUTPUT) continue;
     try {
-      await mkdir(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       await access(dirname(path), constants.W_OK);
     } catch (error) {
       throw unwritable(path, error);

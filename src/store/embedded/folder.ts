@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PlatformError } from '../../errors.js';
+import { makeFolder } from '../../make-folder.js';
 import { requireFreeSpace } from './space.js';
 
 /** The two files of LMDB. */
@@ -14,7 +15,7 @@ const LOCK_FILE = 'lock.mdb';
  * Throws a PlatformError with code `storage`, or the operating system's error.
  */
 export function prepareFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = realpathSync(folder);
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   requireStoreFolder(path);
