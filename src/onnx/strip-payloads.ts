@@ -8,11 +8,12 @@ import { WIRE_TYPE, WireReader } from './wire-reader.js';
 const MAX_DEPTH = 100;
 
 /**
- * What the decoded structure of a model may take in memory. The costs are estimates from above of what the generated
- * decoder makes per message, per string and per byte of a packed integer list.
+ * What the decoded structure of a model may take in memory. The costs are estimates of what the generated decoder makes
+ * per message (an object with a slot or a list for each field), per value, and per byte of a packed integer list.
  */
-const STRUCTURE_LIMIT_BYTES = 2 ** 30;
-const MESSAGE_COST_BYTES = 400;
+const STRUCTURE_LIMIT_BYTES = 768 * 2 ** 20;
+const MESSAGE_COST_BYTES = 64;
+const FIELD_COST_BYTES = 32;
 const VALUE_COST_BYTES = 64;
 const PACKED_INTEGER_COST_BYTES = 32;
 
@@ -113,6 +114,13 @@ const MESSAGES: Readonly<Record<MessageName, Readonly<Record<number, Rule>>>> = 
   },
 };
 
+const MESSAGE_COSTS: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(MESSAGES).map(([name, rules]) => [
+    name,
+    MESSAGE_COST_BYTES + FIELD_COST_BYTES * Object.keys(rules).length,
+  ]),
+);
+
 /** Field numbers and wire types with which a ModelProto can begin. */
 const MODEL_VARINTS: ReadonlySet<number> = new Set([1, 5]);
 const MODEL_BYTES: ReadonlySet<number> = new Set([2, 3, 4, 6, 7, 8, 14, 20, 25, 26]);
@@ -151,7 +159,7 @@ class Stripper {
   #message(name: MessageName, end: number, depth: number): void {
     const reader = this.#reader;
     if (depth > MAX_DEPTH) reader.fail(reader.position, `messages are nested more than ${MAX_DEPTH} deep`);
-    this.#charge(MESSAGE_COST_BYTES);
+    this.#charge(MESSAGE_COSTS[name] ?? MESSAGE_COST_BYTES);
     const rules = MESSAGES[name];
     let payloads = 0;
     while (reader.position < end) {
