@@ -1,0 +1,56 @@
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import { PlatformError } from '../errors.js';
+import { statusOf } from './status.js';
+
+/** The calls that are being answered, each with a signal for the work behind it. */
+export class ActiveCalls {
+  readonly #controllers = new Set<AbortController>();
+
+  /** Answers a unary call with what `work` returns, or with the status of what it throws. */
+  async answer<Request, Response>(
+    call: ServerUnaryCall<Request, Response>,
+    callback: sendUnaryData<Response>,
+    work: (signal: AbortSignal) => Response | Promise<Response>,
+  ): Promise<void> {
+    try {
+      callback(null, await this.#track(call, work));
+    } catch (error) {
+      callback(statusOf(error));
+    }
+  }
+
+  /** Ends a streaming call when `work` is done, or with the status of what it throws. */
+  async stream<Request, Response>(
+    call: ServerWritableStream<Request, Response>,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.#track(call, work);
+      call.end();
+    } catch (error) {
+      call.emit('error', statusOf(error));
+    }
+  }
+
+  /** Aborts the work behind every call. */
+  abort(reason: PlatformError): void {
+    for (const controller of this.#controllers) controller.abort(reason);
+  }
+
+  async #track<T>(
+    call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
+    work: (signal: AbortSignal) => T | Promise<T>,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const cancel = (): void => controller.abort(new PlatformError('cancelled', 'the client cancelled the call'));
+    call.once('cancelled', cancel);
+    if (call.cancelled) cancel();
+    this.#controllers.add(controller);
+    try {
+      return await work(controller.signal);
+    } finally {
+      this.#controllers.delete(controller);
+      call.off('cancelled', cancel);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import type { Benchmark } from '../measurement/benchmark.js';
+import type { Measurement } from '../measurement/measurement.js';
+import type { Protocol } from '../measurement/protocol.js';
+import type { RunOptions, System } from '../measurement/system.js';
+import type { ElementType } from '../onnx/element-type.js';
+
+export type MeasurePhase = 'waiting' | 'preparing' | 'running';
+
+export interface MeasureProgress {
+  readonly phase: MeasurePhase;
+  /** Warm-ups included. */
+  readonly runsDone: number;
+  /** Warm-ups included; fewer are made when the time budget is used up. */
+  readonly runsTotal: number;
+}
+
+/** What running a graph showed about one of its values. */
+export interface InferredValue {
+  readonly elementType: ElementType;
+  readonly dims: readonly number[];
+  /** Little-endian, as in TensorProto.raw_data; only of integer and boolean values of up to 1024 elements. */
+  readonly content?: Uint8Array;
+  /** Range of an integer value with more elements. */
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
+}
+
+export interface MeasureOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
+}
+
+/**
+ * A machine that measures, wherever it is. Every method throws a PlatformError: `unavailable` where the agent does not
+ * answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
+ */
+export interface BenchmarkAgent {
+  /** The system that measurements with these run options are taken on. */
+  system(runOptions: RunOptions): Promise<System>;
+
+  /**
+   * Measures when it is this benchmark's turn. A benchmark that fails (unsupported operator, out of memory, crash, time
+   * limit) resolves to a measurement with a failure as its outcome.
+   */
+  measure(
+    benchmark: Benchmark,
+    runOptions: RunOptions,
+    protocol: Protocol,
+    options?: MeasureOptions,
+  ): Promise<Measurement>;
+
+  /**
+   * Element type and dimensions of every tensor that a node of the graph produces, by name.
+   *
+   * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
+   */
+  inferTypes(benchmark: Benchmark, signal?: AbortSignal): Promise<ReadonlyMap<string, InferredValue>>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,99 @@
+import type { handleServerStreamingCall, handleUnaryCall, Server } from '@grpc/grpc-js';
+import {
+  BenchmarkServiceService,
+  type DescribeSystemRequest,
+  type DescribeSystemResponse,
+  InferTypesRequest,
+  type InferTypesResponse,
+  MeasureRequest,
+  type MeasureResponse,
+} from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import type { Framework } from '../predictor/predictor.js';
+import type { ActiveCalls } from './active-calls.js';
+import type { MeasureProgress } from './benchmark-agent.js';
+import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
+import { decodeGuarded } from './guarded-request.js';
+import { inferredOf, measuredOf } from './job-end.js';
+import type { MeasureRunner } from './measure-runner.js';
+import {
+  fromWireBenchmark,
+  fromWireProtocol,
+  fromWireRunOptions,
+  toWireMeasurement,
+  toWireProgress,
+  toWireSystem,
+  toWireValues,
+} from './wire.js';
+
+/** One run of a graph; what takes longer is not a graph to infer types of. */
+const INFER_TYPES_LIMIT_MS = 5 * 60_000;
+
+export interface BenchmarkServiceOptions {
+  readonly machine: Machine;
+  readonly framework: Framework;
+  readonly runner: MeasureRunner;
+  readonly calls: ActiveCalls;
+}
+
+/** A request that is decoded when its handler asks for it, so that a damaged one gets a proper answer. */
+type Undecoded<T> = () => T;
+
+const DEFINITION = {
+  ...BenchmarkServiceService,
+  inferTypes: {
+    ...BenchmarkServiceService.inferTypes,
+    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
+  },
+  measure: {
+    ...BenchmarkServiceService.measure,
+    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => MeasureRequest.decode(checked)),
+  },
+};
+
+/** Adds the service that describes the system, infers types and measures. */
+export function addBenchmarkService(server: Server, options: BenchmarkServiceOptions): void {
+  const { machine, framework, runner, calls } = options;
+
+  const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
+    void calls.answer(call, callback, () => {
+      const system = describeSystem(machine, framework, fromWireRunOptions(call.request.runOptions));
+      return { system: toWireSystem(system) };
+    });
+  };
+
+  const answerInferTypes: handleUnaryCall<Undecoded<InferTypesRequest>, InferTypesResponse> = (call, callback) => {
+    void calls.answer(call, callback, async (signal) => {
+      const benchmark = fromWireBenchmark(call.request().benchmark);
+      const memoryLimitBytes = defaultMemoryLimitBytes(machine);
+      const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
+      const end = await runner.run({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, { signal });
+      return { values: toWireValues(inferredOf(end)) };
+    });
+  };
+
+  const answerMeasure: handleServerStreamingCall<Undecoded<MeasureRequest>, MeasureResponse> = (call) => {
+    void calls.stream(call, async (signal) => {
+      const request = call.request();
+      const benchmark = fromWireBenchmark(request.benchmark);
+      const runOptions = fromWireRunOptions(request.runOptions);
+      const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const onProgress = (progress: MeasureProgress): void => {
+        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+      };
+      const onWaiting = (): void => {
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });
+      };
+      const job = { kind: 'measure', benchmark, runOptions, plan } as const;
+      const measured = measuredOf(await runner.run(job, plan, { signal, onProgress, onWaiting }));
+      const system = describeSystem(machine, framework, runOptions);
+      const measurement = toWireMeasurement(benchmark.signature, measured, system);
+      call.write({ event: { $case: 'measurement', value: measurement } });
+    });
+  };
+
+  server.addService(DEFINITION, {
+    describeSystem: answerDescribeSystem,
+    inferTypes: answerInferTypes,
+    measure: answerMeasure,
+  });
+}

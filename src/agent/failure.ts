@@ -1,0 +1,51 @@
+import { messageOf, PlatformError } from '../errors.js';
+import type { FailureReason } from '../measurement/measurement.js';
+
+export interface Failure {
+  readonly reason: FailureReason;
+  readonly message: string;
+}
+
+const MESSAGE_LENGTH = 600;
+
+/** How C++, ONNX Runtime's arena and V8 say that memory ran out. */
+const OUT_OF_MEMORY = /bad_alloc|failed to allocate memory|allocation failed|out of memory/i;
+
+/** A message as one line of bearable length. */
+export function briefly(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
+}
+
+/** What a framework's exception means: while it opens a model it refuses the graph, later running it has failed. */
+export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
+  const message = briefly(messageOf(thrown));
+  if (OUT_OF_MEMORY.test(message)) return { reason: 'out_of_memory', message };
+  return { reason: stage === 'open' ? 'unsupported' : 'run_failed', message };
+}
+
+/** A framework's exception as the error of a request that needs the model to work. */
+export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError {
+  if (thrown instanceof PlatformError) return thrown;
+  const { reason, message } = failureOf(thrown, stage);
+  const options = { cause: thrown };
+  if (reason === 'run_failed') {
+    return new PlatformError('model', `the runtime could not run the graph: ${message}`, options);
+  }
+  const problem = reason === 'out_of_memory' ? 'the runtime ran out of memory' : 'the runtime refuses the graph';
+  return new PlatformError('unsupported', `${problem}: ${message}`, options);
+}
+
+/** What the end of a measuring process that nobody asked for means. `lastWords` is the end of its standard error. */
+export function failureOfDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
+  const said = lastWords.trim() === '' ? '' : `: ${briefly(lastWords)}`;
+  if (OUT_OF_MEMORY.test(lastWords)) {
+    return { reason: 'out_of_memory', message: `the measuring process ran out of memory${said}` };
+  }
+  if (signal === 'SIGKILL') {
+    const message = 'the measuring process was killed, most likely because the machine ran out of memory';
+    return { reason: 'crashed', message: `${message}${said}` };
+  }
+  const how = signal === null ? `with exit code ${exitCode}` : `by signal ${signal}`;
+  return { reason: 'crashed', message: `the measuring process ended ${how}${said}` };
+}

@@ -1,0 +1,93 @@
+import { PlatformError } from '../errors.js';
+import type { Benchmark } from '../measurement/benchmark.js';
+import type { Measurement, Outcome } from '../measurement/measurement.js';
+import { type RunOptions, withFingerprint } from '../measurement/system.js';
+import type { BenchmarkAgent, InferredValue } from './benchmark-agent.js';
+import { throwIfCancelled } from './cancellation.js';
+import type { Failure } from './failure.js';
+
+export interface FakeAgentOptions {
+  /** Milliseconds that every run of a benchmark takes, or why it fails. */
+  readonly latencyOf: (benchmark: Benchmark) => number | Failure;
+  /** What a benchmark's graph is found to produce; without it nothing can be inferred. */
+  readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
+  /** Part of the system's fingerprint, so that two fakes can be two systems. */
+  readonly processor?: string;
+  readonly measuredAt?: string;
+}
+
+export interface FakeAgent extends BenchmarkAgent {
+  /** Signatures in the order in which they were measured, once for each time. */
+  readonly measured: readonly string[];
+}
+
+/** Milliseconds that creating a session takes here. */
+const SESSION_MS = 10;
+
+/** An agent without a machine: it measures nothing, always answers the same, and remembers what it was asked. */
+export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
+  const { latencyOf, inferredValuesOf, processor = 'fake processor', measuredAt = '2026-01-01T00:00:00Z' } = options;
+  const measured: string[] = [];
+  const systemOf = (runOptions: RunOptions) => {
+    return withFingerprint({
+      processor,
+      architecture: 'x64',
+      operatingSystem: 'Linux 6.1',
+      cores: 4,
+      memoryBytes: 16 * 2 ** 30,
+      processorFeatures: ['avx2', 'fma'],
+      framework: 'fake',
+      frameworkVersion: '1.0.0',
+      runOptions,
+    });
+  };
+
+  return {
+    measured,
+
+    system: (runOptions) => Promise.resolve(systemOf(runOptions)),
+
+    async measure(benchmark, runOptions, protocol, { signal, onProgress } = {}): Promise<Measurement> {
+      throwIfCancelled(signal);
+      const { warmupRuns, runs, minRuns, timeBudgetMs } = protocol;
+      onProgress?.({ phase: 'preparing', runsDone: 0, runsTotal: warmupRuns + runs });
+      // A real agent answers later too, so that others get their turn and may cancel.
+      await new Promise((resolve) => setImmediate(resolve));
+      throwIfCancelled(signal);
+      const latency = latencyOf(benchmark);
+      let outcome: Outcome;
+      if (typeof latency === 'number') {
+        const affordable = Math.max(minRuns, Math.ceil(timeBudgetMs / latency));
+        const runMs = new Array<number>(Math.min(runs, affordable)).fill(latency);
+        outcome = { kind: 'samples', runMs, warmupMs: new Array<number>(warmupRuns).fill(latency) };
+        const runsDone = warmupRuns + runMs.length;
+        onProgress?.({ phase: 'running', runsDone, runsTotal: runsDone });
+      } else {
+        outcome = { kind: 'failure', ...latency };
+      }
+      measured.push(benchmark.signature);
+      const spentMs = outcome.kind === 'samples' ? [...outcome.warmupMs, ...outcome.runMs] : [];
+      return {
+        signature: benchmark.signature,
+        system: systemOf(runOptions),
+        protocol,
+        outcome,
+        costMs: spentMs.reduce((sum, ms) => sum + ms, SESSION_MS),
+        sessionMs: SESSION_MS,
+        peakMemoryBytes: 100 * 2 ** 20,
+        measuredAt,
+      };
+    },
+
+    // Not async, but a rejected promise like everywhere else.
+    inferTypes(benchmark, signal) {
+      return Promise.resolve().then(() => {
+        throwIfCancelled(signal);
+        if (inferredValuesOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
+        return inferredValuesOf(benchmark);
+      });
+    },
+
+    close: () => Promise.resolve(),
+  };
+}

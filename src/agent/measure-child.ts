@@ -1,0 +1,110 @@
+// The measuring process. It is started by measure-process.ts, does one job at a time, and decides nothing: limits,
+// cancellation and recycling are the agent's, which simply kills it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { messageOf, PlatformError } from '../errors.js';
+import { onnxRuntimePredictor } from '../predictor/onnxruntime/predictor.js';
+import { refusalOf } from './failure.js';
+import { inferTypes } from './infer-types.js';
+import type { LifelineData } from './lifeline.js';
+import { measureBenchmark, type MeasureContext } from './measure-benchmark.js';
+import type { Job, JobResult, OpenJob, Report } from './measure-jobs.js';
+import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
+
+const [temporaryFolder = ''] = process.argv.slice(2);
+
+// A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+const lifelineData: LifelineData = { temporaryFolder };
+new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
+
+/** Writes to a file of Linux's /proc/self; elsewhere, and where it is not allowed, nothing happens. */
+function writeProcessFile(name: string, value: string): void {
+  if (process.platform !== 'linux') return;
+  try {
+    writeFileSync(`/proc/self/${name}`, value);
+  } catch {
+    // A container may forbid it; then this process is an ordinary candidate, or a peak is an older job's.
+  }
+}
+
+// If memory runs out, the kernel is to take this process and no other.
+writeProcessFile('oom_score_adj', '1000');
+
+/** Starts a new peak of resident memory. Source: "clear_refs", value 5, in the kernel's filesystems/proc.rst. */
+function resetPeakMemory(): void {
+  writeProcessFile('clear_refs', '5');
+}
+
+function peakMemoryBytes(): number {
+  if (process.platform === 'linux') {
+    const peakKiB = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];
+    if (peakKiB !== undefined) return Number(peakKiB) * 1024;
+  }
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+function send(report: Report): Promise<void> {
+  return new Promise((resolve) => {
+    // Where the agent is gone, this process is about to be.
+    process.send?.(report, undefined, {}, () => resolve());
+  });
+}
+
+/**
+ * Frees the outputs of the run before, whose memory then serves the next run. Left to themselves they pile up, and runs
+ * pay for fresh pages or for the collection: on a 3 MB output that made times bimodal, 0.2 and 1.1 ms.
+ */
+async function settle(): Promise<void> {
+  globalThis.gc?.({ type: 'minor' });
+  await setImmediate();
+}
+
+const context: MeasureContext = {
+  predictor: onnxRuntimePredictor(),
+  temporaryFolder,
+  nowNs: () => process.hrtime.bigint(),
+  settle,
+  peakMemoryBytes,
+  onProgress: (progress) => send({ kind: 'progress', progress }),
+};
+
+/** Held, because a session that nothing refers to is collected. */
+const staysOpen = new Set<OpenBenchmark>();
+
+async function openOrRefuse(job: OpenJob): Promise<OpenBenchmark> {
+  try {
+    return await openBenchmark(job, context);
+  } catch (error) {
+    throw refusalOf(error, 'open');
+  }
+}
+
+async function resultOf(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'measure':
+      return { kind: 'measured', measured: await measureBenchmark(job, context) };
+    case 'infer-types':
+      return { kind: 'inferred', values: await inferTypes(job, context) };
+    case 'open':
+      staysOpen.add(await openOrRefuse(job));
+      return { kind: 'opened' };
+  }
+}
+
+async function perform(job: Job): Promise<void> {
+  resetPeakMemory();
+  let result: JobResult;
+  try {
+    result = await resultOf(job);
+  } catch (error) {
+    const code = error instanceof PlatformError ? error.code : 'internal';
+    result = { kind: 'rejected', code, message: messageOf(error) };
+  }
+  globalThis.gc?.();
+  await send({ kind: 'result', result, residentBytes: process.memoryUsage.rss() });
+}
+
+process.on('message', (job) => void perform(job as Job));
+await send({ kind: 'ready', residentBytes: process.memoryUsage.rss() });

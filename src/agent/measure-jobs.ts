@@ -1,0 +1,57 @@
+import type { ErrorCode } from '../errors.js';
+import type { Benchmark } from '../measurement/benchmark.js';
+import type { Outcome } from '../measurement/measurement.js';
+import type { Protocol } from '../measurement/protocol.js';
+import type { RunOptions } from '../measurement/system.js';
+import type { InferredValue, MeasureProgress } from './benchmark-agent.js';
+
+/** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
+export const LIFELINE_FILE_DESCRIPTOR = 4;
+
+/** How a measurement is taken; the occasion on which is the client's business. */
+export type MeasurePlan = Omit<Protocol, 'occasion'>;
+
+export interface MeasureJob {
+  readonly kind: 'measure';
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly plan: MeasurePlan;
+}
+
+export interface InferTypesJob {
+  readonly kind: 'infer-types';
+  readonly benchmark: Benchmark;
+  readonly memoryLimitBytes: number;
+}
+
+/** Opens a model that then stays open as long as the process. */
+export interface OpenJob {
+  readonly kind: 'open';
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly memoryLimitBytes: number;
+}
+
+/** What the agent sends to a measuring process, one at a time. */
+export type Job = MeasureJob | InferTypesJob | OpenJob;
+
+/** What a measurement is without the system that it was taken on and the time at which. */
+export interface Measured {
+  readonly outcome: Outcome;
+  readonly costMs: number;
+  readonly sessionMs: number;
+  readonly peakMemoryBytes: number;
+}
+
+/** How a job ended. `rejected`: it was wrong in itself, or the machine is, so that nothing was measured. */
+export type JobResult =
+  | { readonly kind: 'measured'; readonly measured: Measured }
+  | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
+
+/** What a measuring process sends to the agent. */
+export type Report =
+  | { readonly kind: 'ready'; readonly residentBytes: number }
+  | { readonly kind: 'progress'; readonly progress: MeasureProgress }
+  | { readonly kind: 'result'; readonly result: JobResult; readonly residentBytes: number };

@@ -1,0 +1,111 @@
+import { PlatformError, messageOf } from '../errors.js';
+import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
+import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
+import { byteLengthOf, elementCount } from '../onnx/element-type.js';
+import { fillBlocks } from '../onnx/fill.js';
+import type { TensorValue } from './tensor-value.js';
+
+/** A benchmark whose weights are no longer inputs of the graph, but not made yet either. */
+export interface FillableModel {
+  /** An ONNX file in which the weights are neither inputs nor initializers. */
+  readonly graph: Uint8Array;
+  readonly weights: readonly BenchmarkInput[];
+}
+
+export interface MaterializeOptions {
+  /** Makes every value that a node produces an output of the graph. */
+  readonly everyValueIsOutput?: boolean;
+}
+
+function nameOf(benchmark: Benchmark): string {
+  return `benchmark ${benchmark.signature.slice(0, 12)}`;
+}
+
+function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
+  let model: ModelProto;
+  try {
+    model = ModelProto.decode(benchmark.model);
+  } catch (cause) {
+    const message = `${nameOf(benchmark)}: its model is not an ONNX file (${messageOf(cause)})`;
+    throw new PlatformError('usage', message, { cause });
+  }
+  if (model.graph === undefined) {
+    throw new PlatformError('usage', `${nameOf(benchmark)}: its model is not an ONNX file (it has no graph)`);
+  }
+  return { ...model, graph: model.graph };
+}
+
+function checkInputs(benchmark: Benchmark, graph: GraphProto): void {
+  const given = new Set(benchmark.inputs.map(({ name }) => name));
+  const asked = new Set(graph.input.map(({ name }) => name));
+  const missing = [...asked].filter((name) => !given.has(name));
+  const unknown = [...given].filter((name) => !asked.has(name));
+  if (missing.length === 0 && unknown.length === 0) return;
+  const problems = [
+    ...missing.slice(0, 3).map((name) => `nothing says how to fill the graph's input ${name}`),
+    ...unknown.slice(0, 3).map((name) => `the graph has no input ${name}`),
+  ];
+  throw new PlatformError('usage', `${nameOf(benchmark)}: ${problems.join('; ')}`);
+}
+
+function exposeEveryValue(graph: GraphProto): GraphProto {
+  const exposed = new Set(graph.output.map(({ name }) => name));
+  const output = [...graph.output];
+  for (const name of graph.node.flatMap((node) => node.output)) {
+    if (name === '' || exposed.has(name)) continue;
+    exposed.add(name);
+    output.push({ name, type: undefined, docString: '' });
+  }
+  return { ...graph, output };
+}
+
+/**
+ * Takes the weights out of a benchmark's inputs; encode-weights.ts puts made-up ones in as initializers.
+ *
+ * @throws PlatformError `usage` where the model is not one or its inputs are not the benchmark's, `unsupported` for
+ *   inputs that nothing can be made up for
+ */
+export function materialize(
+  benchmark: Benchmark,
+  { everyValueIsOutput = false }: MaterializeOptions = {},
+): FillableModel {
+  const model = decode(benchmark);
+  checkInputs(benchmark, model.graph);
+  const strings = benchmark.inputs.find(({ elementType }) => elementType === 'string');
+  if (strings !== undefined) {
+    throw new PlatformError('unsupported', `${nameOf(benchmark)}: no strings can be made up for input ${strings.name}`);
+  }
+  const weights = benchmark.inputs.filter(({ role }) => role === 'weight');
+  const names = new Set(weights.map(({ name }) => name));
+  const rest: GraphProto = { ...model.graph, input: model.graph.input.filter(({ name }) => !names.has(name)) };
+  const graph = everyValueIsOutput ? exposeEveryValue(rest) : rest;
+  return { graph: ModelProto.encode({ ...model, graph }).finish(), weights };
+}
+
+/** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 whatever their range. */
+export function inputBlocks({ elementType, dims, fill }: BenchmarkInput): Generator<Uint8Array> {
+  const [low, high] = [fill.low, fill.high].map((bound) => Math.min(1, Math.max(0, bound))) as [number, number];
+  return fillBlocks(elementType, elementCount(dims), elementType === 'bool' ? { ...fill, low, high } : fill);
+}
+
+/** Bytes that an input's values take. */
+export function filledBytes({ elementType, dims }: Pick<BenchmarkInput, 'elementType' | 'dims'>): number {
+  return byteLengthOf(elementType, elementCount(dims));
+}
+
+/** The values of the inputs that are fed with every run, by name. */
+export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue> {
+  const feeds = new Map<string, TensorValue>();
+  for (const input of benchmark.inputs) {
+    if (input.role !== 'activation') continue;
+    const { name, elementType, dims } = input;
+    const bytes = new Uint8Array(filledBytes(input));
+    let offset = 0;
+    for (const block of inputBlocks(input)) {
+      bytes.set(block, offset);
+      offset += block.length;
+    }
+    feeds.set(name, { elementType, dims, bytes });
+  }
+  return feeds;
+}

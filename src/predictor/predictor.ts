@@ -1,0 +1,38 @@
+import type { RunOptions } from '../measurement/system.js';
+import type { TensorValue } from './tensor-value.js';
+
+/** A framework that runs models: what agents announce and what measurements are keyed by. */
+export interface Framework {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A complete ONNX model: the file's bytes, or its path where weights lie in files beside it. */
+export type ModelSource =
+  { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'file'; readonly path: string };
+
+/** One framework that can open models. Implementations load native code, so only a measuring process makes one. */
+export interface Predictor {
+  readonly framework: Framework;
+
+  /**
+   * Creates a session.
+   *
+   * @throws whatever the framework throws where it refuses the model; see failure.ts for what that means
+   */
+  open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
+}
+
+/** A session. One at a time per process: live sessions slow each other down. */
+export interface OpenModel {
+  /** Binds the inputs, so that nothing but the framework's own call is left to be timed. */
+  prepare(feeds: ReadonlyMap<string, TensorValue>): PreparedRun;
+  close(): Promise<void>;
+}
+
+export interface PreparedRun {
+  /** Runs the model once and lets go of its outputs. */
+  execute(): Promise<void>;
+  /** Runs the model once and returns its outputs by name; values that are not tensors are left out. */
+  evaluate(): Promise<ReadonlyMap<string, TensorValue>>;
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { failureOf, failureOfDeath } from '../../src/agent/failure.js';
+
+describe('failures', () => {
+  test('what a runtime says while it opens a model is its refusal', () => {
+    assert.equal(failureOf(new Error('No Op registered for Foo'), 'open').reason, 'unsupported');
+  });
+
+  test('what a runtime says while it runs a model is a failed run', () => {
+    assert.equal(failureOf(new Error('Non-zero status code returned'), 'run').reason, 'run_failed');
+  });
+
+  // The messages of ONNX Runtime's arena, C++ and V8.
+  const outOfMemory = [
+    '/onnxruntime_src/bfc_arena.cc:359 Failed to allocate memory for requested buffer of size 70368744177664',
+    'std::bad_alloc',
+    'Array buffer allocation failed',
+  ];
+  for (const message of outOfMemory) {
+    test(`"${message.slice(-40)}" is no memory`, () => {
+      assert.equal(failureOf(new Error(message), 'run').reason, 'out_of_memory');
+    });
+  }
+
+  test('a message is one line of bearable length', () => {
+    const { message } = failureOf(new Error(`line one\n  line two ${'x'.repeat(5000)}`), 'run');
+    assert.match(message, /^line one line two x{500,600}…$/);
+  });
+
+  test('a process that aborts for lack of memory ran out of memory', () => {
+    const words = "terminate called after throwing an instance of 'std::bad_alloc'";
+    assert.equal(failureOfDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
+  });
+
+  test('a process that somebody kills has most likely been in the way of others', () => {
+    const failure = failureOfDeath(null, 'SIGKILL', '');
+    assert.equal(failure.reason, 'crashed');
+    assert.match(failure.message, /ran out of memory/);
+  });
+
+  test('a crash says how the process ended and its last words', () => {
+    const failure = failureOfDeath(null, 'SIGSEGV', 'something bad');
+    assert.deepEqual(failure, {
+      reason: 'crashed',
+      message: 'the measuring process ended by signal SIGSEGV: something bad',
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { describeBenchmarkAgent, inferredOfFlatten } from './support/contract.js';
+import { matMul, protocol, relu, runOptions, unknownOperator } from './support/tiny-benchmarks.js';
+
+describeBenchmarkAgent('the fake agent', () => {
+  return Promise.resolve(
+    createFakeAgent({
+      latencyOf: ({ signature }) => {
+        return signature === unknownOperator.signature ? { reason: 'unsupported', message: 'no such operator' } : 2;
+      },
+      inferredValuesOf: () => inferredOfFlatten,
+    }),
+  );
+});
+
+describe('fake agent', () => {
+  test('times are those that it was made with', async () => {
+    const agent = createFakeAgent({ latencyOf: ({ model }) => model.length });
+    const { outcome } = await agent.measure(relu, runOptions, { ...protocol, warmupRuns: 1, runs: 2 });
+    const latency = relu.model.length;
+
+    assert.deepEqual(outcome, { kind: 'samples', warmupMs: [latency], runMs: [latency, latency] });
+  });
+
+  test('it remembers what it measured', async () => {
+    const agent = createFakeAgent({ latencyOf: () => 1 });
+    for (const benchmark of [relu, matMul, relu]) await agent.measure(benchmark, runOptions, protocol);
+
+    assert.deepEqual(agent.measured, [relu.signature, matMul.signature, relu.signature]);
+  });
+});

@@ -1,0 +1,9 @@
+// Started by process-lifetime.test.ts: an agent that measures for itself, until it is killed.
+import { connectAgent } from '../../../src/agent/agent-client.js';
+import { startAgent } from '../../../src/agent/server.js';
+import { endless, longProtocol, runOptions } from './tiny-benchmarks.js';
+
+const agent = await startAgent();
+await connectAgent(agent.address).measure(endless, runOptions, longProtocol, {
+  onProgress: ({ phase }) => process.stdout.write(`${phase}\n`),
+});

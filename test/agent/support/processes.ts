@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/** Why a test that looks at processes cannot run here, or false. */
+export const needsLinux = process.platform === 'linux' ? false : 'finds processes in Linux’s /proc';
+
+interface ProcessState {
+  readonly parent: number;
+  readonly isZombie: boolean;
+}
+
+/** Undefined where there is no such process. */
+function stateOf(pid: number): ProcessState | undefined {
+  try {
+    // The command's name, in brackets, may contain anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\)\s/s, '')
+      .split(' ');
+    return { parent: Number(fields[1]), isZombie: fields[0] === 'Z' };
+  } catch {
+    return undefined;
+  }
+}
+
+function isMeasuring(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('measure-child');
+  } catch {
+    return false;
+  }
+}
+
+/** Measuring processes that `parent` started. */
+export function measuringProcessesOf(parent: number): readonly number[] {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  return pids.filter((pid) => stateOf(pid)?.parent === parent && isMeasuring(pid));
+}
+
+/** False once its parent knows that it ended. */
+export function exists(pid: number): boolean {
+  return stateOf(pid) !== undefined;
+}
+
+export function isRunning(pid: number): boolean {
+  const state = stateOf(pid);
+  return state !== undefined && !state.isZombie;
+}
+
+/** Waits until the condition holds; whoever calls it is stopped by the test's own time limit. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(20);
+}

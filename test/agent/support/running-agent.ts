@@ -1,0 +1,27 @@
+import { after, before } from 'node:test';
+import { connectAgent } from '../../../src/agent/agent-client.js';
+import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
+import { type AgentOptions, type RunningAgent, startAgent } from '../../../src/agent/server.js';
+
+export interface AgentUnderTest {
+  readonly address: string;
+  readonly client: BenchmarkAgent;
+}
+
+/** One agent for all tests of a suite; the returned function gives it inside of a test. */
+export function agentForSuite(options?: AgentOptions): () => AgentUnderTest {
+  let agent: RunningAgent | undefined;
+  let client: BenchmarkAgent | undefined;
+  before(async () => {
+    agent = await startAgent(options);
+    client = connectAgent(agent.address);
+  });
+  after(async () => {
+    await client?.close();
+    await agent?.close();
+  });
+  return () => {
+    if (agent === undefined || client === undefined) throw new Error('only inside of a test');
+    return { address: agent.address, client };
+  };
+}
