@@ -1,7 +1,7 @@
 import { ELEMENT_TYPES, type ElementType } from './element-type.js';
 import type { Fill } from './model.js';
 
-/** Elements made per block, so that a tensor of any size streams through a small buffer. */
+/** Elements per block, so that a tensor of any size streams through a small buffer. */
 const BLOCK_ELEMENTS = 1 << 16;
 
 /**
@@ -146,19 +146,18 @@ function blockFor(elementType: ElementType, fill: Fill): { block: BlockArray; wr
 }
 
 /**
- * The raw_data of a tensor with made-up values, in blocks. A block is only valid until the next one is asked for.
- * The same type, count and fill always give the same bytes.
+ * The raw_data of a tensor with made-up values, in blocks. The same type, count and fill always give the same bytes.
+ * A tensor longer than a block repeats the first one: no latency depends on it, and gigabytes of weights are made at the
+ * speed of copying.
  */
 export function* fillBlocks(elementType: ElementType, count: number, fill: Fill): Generator<Uint8Array> {
   const { block, write } = blockFor(elementType, fill);
   const bits = ELEMENT_TYPES[elementType].bits;
   // A block element holds more than one value only for the packed types.
   const perBlockElement = bits < 8 ? 8 / bits : 1;
-  let left = Math.ceil(count / perBlockElement);
-  while (left > 0) {
-    const now = Math.min(left, BLOCK_ELEMENTS);
-    write(now);
-    yield new Uint8Array(block.buffer as ArrayBuffer, 0, now * block.BYTES_PER_ELEMENT);
-    left -= now;
+  const elements = Math.ceil(count / perBlockElement);
+  write(Math.min(elements, BLOCK_ELEMENTS));
+  for (let left = elements; left > 0; left -= BLOCK_ELEMENTS) {
+    yield new Uint8Array(block.buffer as ArrayBuffer, 0, Math.min(left, BLOCK_ELEMENTS) * block.BYTES_PER_ELEMENT);
   }
 }
