@@ -1,6 +1,7 @@
 import {
   anonymousAttributes,
   type Benchmark,
+  type BenchmarkInput,
   type DeclaredType,
   type LayerGraph,
   nestedNodes,
@@ -22,6 +23,14 @@ export interface Brick extends Benchmark {
   readonly operators: readonly string[];
 }
 
+/** What names of constants begin with: an input that is one is a weight, every other input an activation. */
+const CONSTANT = 'c';
+
+/** Whether an input of a brick becomes an initializer or is fed with every run; its name says so. */
+export function roleOf(inputName: string): BenchmarkInput['role'] {
+  return inputName.startsWith(CONSTANT) ? 'weight' : 'activation';
+}
+
 /**
  * New names in the order in which values are first met, so that what something was called, and where in its model it
  * stood, leaves no trace.
@@ -32,6 +41,11 @@ class Anonymizer implements Renaming {
 
   freshName(): string {
     return `v${this.count++}`;
+  }
+
+  /** Names a value that no layer of the sequence makes. */
+  nameConstant(value: string): void {
+    if (!this.names.has(value)) this.names.set(value, `${CONSTANT}${this.count++}`);
   }
 
   nameOf(value: string): string {
@@ -59,7 +73,7 @@ export function lastUses(graph: LayerGraph): LastUses {
 /**
  * Cuts a sequence out of its model as a brick. Everything that tells apart two sequences worth measuring apart is in the
  * brick's file, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
- * opset versions. Nothing else is: no names, no weights. So the hash of the file is the signature.
+ * opset versions, which inputs are weights. Nothing else is: no names, no weights. So the hash of the file is the signature.
  *
  * The order of the nodes is the model's topological order.
  */
@@ -75,9 +89,10 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
   const produced = new Set<string>();
 
   const read = (value: string): void => {
+    const constant = graph.constants.get(value);
+    if (constant !== undefined) names.nameConstant(value);
     const name = names.nameOf(value);
     if (produced.has(value) || types.has(name) || initializers.has(name)) return;
-    const constant = graph.constants.get(value);
     const type = graph.types.get(value);
     if (constant !== undefined) initializers.set(name, constant);
     else if (type !== undefined) {

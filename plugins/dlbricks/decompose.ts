@@ -1,4 +1,5 @@
 import { readNames, type LayerGraph } from '../../src/plugin-api.js';
+import { connectedWindows } from './connected-windows.js';
 
 /** Consecutive layers of one model, by their index in topological order. */
 export interface Sequence {
@@ -30,35 +31,12 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
 }
 
 /**
- * Whether the layers [first, last] make a valid model: one connected graph. Runnable it is by construction, since every
- * type is known, and consecutive layers in topological order never have a path between them that leaves the window.
- */
-function isConnected(producers: readonly (readonly number[])[], first: number, last: number): boolean {
-  const component = new Map<number, number>();
-  const find = (layer: number): number => {
-    let root = layer;
-    for (let up = component.get(root); up !== undefined; up = component.get(root)) root = up;
-    return root;
-  };
-  let components = 0;
-  for (let layer = first; layer <= last; layer++) {
-    components++;
-    for (const from of producers[layer] ?? []) {
-      if (from < first) continue;
-      const [a, b] = [find(from), find(layer)];
-      if (a !== b) {
-        component.set(b, a);
-        components--;
-      }
-    }
-  }
-  return components === 1;
-}
-
-/**
  * FindModelSubgraphs and SplitModel (DLBricks, Li et al., ICPE 2020, algorithms 1 and 2): walks the layers in
  * topological order and takes the next `granularity` of them when they make a valid model; where they don't, the first
  * one alone, and the window moves on by one. Sequences never overlap and together hold every layer once.
+ *
+ * A window makes a valid model when it is one connected graph. Runnable it is by construction, since every type is
+ * known, and consecutive layers in topological order never have a path between them that leaves the window.
  *
  * The paper's pseudo-code keeps `end` inclusive and lets it run to Length + 1; here the last window is cut at the end.
  *
@@ -66,11 +44,12 @@ function isConnected(producers: readonly (readonly number[])[], first: number, l
  */
 export function findModelSubgraphs(graph: LayerGraph, granularity: number): Decomposition {
   const producers = producersOf(graph);
+  const isConnected = connectedWindows(producers, granularity);
   const sequences: Sequence[] = [];
   const sequenceOf: number[] = [];
   for (let first = 0; first < graph.layers.length;) {
     const end = Math.min(first + granularity, graph.layers.length) - 1;
-    const last = isConnected(producers, first, end) ? end : first;
+    const last = isConnected[first] === true ? end : first;
     for (let layer = first; layer <= last; layer++) sequenceOf.push(sequences.length);
     sequences.push({ first, last });
     first = last + 1;

@@ -1,0 +1,73 @@
+/** Spreads indices over all 32-bit numbers, each once (Knuth's multiplicative hashing). */
+function priorityOf(index: number): number {
+  return Math.imul(index, 0x9e3779b1) >>> 0;
+}
+
+/**
+ * A minimum spanning forest that edges are added to. Each vertex has at most one parent, of higher priority, so that
+ * trees stay about as flat as those of a union-find with randomized linking (Goel et al., SODA 2014).
+ */
+class SpanningForest {
+  private readonly parent: Int32Array;
+  private readonly weight: Float64Array;
+
+  constructor(vertices: number) {
+    this.parent = new Int32Array(vertices).fill(-1);
+    this.weight = new Float64Array(vertices).fill(Infinity);
+  }
+
+  /** The vertex that stands for all that are connected with this one by edges up to a weight. */
+  private top(vertex: number, weight: number): number {
+    let top = vertex;
+    while ((this.weight[top] ?? Infinity) <= weight) top = this.parent[top] ?? -1;
+    return top;
+  }
+
+  /** @returns the weight of the edge that the forest can do without now, perhaps this one's; undefined where it needs all */
+  add(from: number, to: number, weight: number): number | undefined {
+    for (;;) {
+      from = this.top(from, weight);
+      to = this.top(to, weight);
+      if (from === to) return weight;
+      if (priorityOf(from) > priorityOf(to)) [from, to] = [to, from];
+      const [displaced, displacedWeight] = [this.parent[from] ?? -1, this.weight[from] ?? Infinity];
+      this.parent[from] = to;
+      this.weight[from] = weight;
+      if (displaced < 0) return undefined;
+      [to, weight] = [displaced, displacedWeight];
+    }
+  }
+}
+
+/**
+ * For each layer whether the window that starts there, `length` layers long or up to the end, is one connected graph.
+ * Takes n log n steps whatever the length: windows are visited from the last to the first, and an edge weighs as much
+ * as the layer that it leads to, so that the edges of the forest up to a window's end span that window.
+ *
+ * @param producers for each layer the earlier layers whose outputs it reads, each once
+ */
+export function connectedWindows(producers: readonly (readonly number[])[], length: number): readonly boolean[] {
+  const consumers: number[][] = producers.map(() => []);
+  for (const [layer, from] of producers.entries()) for (const producer of from) consumers[producer]?.push(layer);
+
+  const forest = new SpanningForest(producers.length);
+  const edgesTo = new Int32Array(producers.length);
+  const isConnected = new Array<boolean>(producers.length).fill(false);
+  let edgesInside = 0;
+  let end = producers.length - 1;
+  for (let first = producers.length - 1; first >= 0; first--) {
+    for (; end > first + length - 1; end--) edgesInside -= edgesTo[end] ?? 0;
+    for (const layer of consumers[first] ?? []) {
+      if (layer > end) continue;
+      const count = (to: number, change: number): void => {
+        edgesTo[to] = (edgesTo[to] ?? 0) + change;
+        if (to <= end) edgesInside += change;
+      };
+      count(layer, 1);
+      const spare = forest.add(first, layer, layer);
+      if (spare !== undefined) count(spare, -1);
+    }
+    isConnected[first] = edgesInside === end - first;
+  }
+  return isConnected;
+}
