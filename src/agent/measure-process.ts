@@ -1,8 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../errors.js';
@@ -11,6 +8,7 @@ import { cancellationOf, throwIfCancelled } from './cancellation.js';
 import { briefly, type Failure, failureOfDeath } from './failure.js';
 import type { JobEnd } from './job-end.js';
 import { type Job, type JobResult, LIFELINE_FILE_DESCRIPTOR, type Report } from './measure-jobs.js';
+import { temporaryFolderPath } from './temporary-folder.js';
 import { watchMemory } from './watch-memory.js';
 
 /** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
@@ -62,7 +60,7 @@ export class MeasureProcess {
   #alive = true;
 
   private constructor() {
-    const temporaryFolder = join(tmpdir(), `mlmodelscope-${randomUUID()}`);
+    const temporaryFolder = temporaryFolderPath();
     this.#child = fork(fileURLToPath(new URL('./measure-child.js', import.meta.url)), [temporaryFolder], {
       serialization: 'advanced',
       // The last one is the lifeline, see lifeline.ts.

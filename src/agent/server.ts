@@ -8,6 +8,7 @@ import { MAX_MESSAGE_BYTES } from './channel.js';
 import { readMachine } from './describe-system.js';
 import { MeasureRunner } from './measure-runner.js';
 import { addPredictService, type ResolveModel } from './predict-service.js';
+import { removeStaleFolders } from './temporary-folder.js';
 
 const SERVICES = ['mlmodelscope.benchmark.v1.BenchmarkService', 'mlmodelscope.org.dlframework.Predict'];
 
@@ -89,6 +90,7 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const health = new HealthImplementation(Object.fromEntries(['', ...SERVICES].map((name) => [name, 'SERVING'])));
   health.addToServer(server);
   const boundPort = await listen(server, host, port);
+  await removeStaleFolders();
 
   const stop = async (): Promise<void> => {
     for (const name of ['', ...SERVICES]) health.setStatus(name, 'NOT_SERVING');
