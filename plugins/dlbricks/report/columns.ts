@@ -10,6 +10,11 @@ export interface Column {
 /** What stands where a figure is not known. */
 const UNKNOWN = '-';
 
+/** Text from a file as it may stand in a line: whatever would end the line or be obeyed by a terminal is replaced. */
+export function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, '\ufffd');
+}
+
 /** Three significant digits and more where a table has room, without exponents. */
 export function formatMs(value: number | null): string {
   if (value === null) return UNKNOWN;
@@ -29,7 +34,7 @@ export function columnsFor({ models, summary }: Report): readonly Column[] {
   const isPartial = models.some(({ coverage }) => coverage < 1);
   const hasEndToEnd = summary.end_to_end_seconds !== null;
   const always: Column[] = [
-    { title: 'model', align: 'left', cell: ({ name }) => name },
+    { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
     { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
     { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
     {
@@ -64,7 +69,7 @@ function percent(value: number | null): string {
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
   const lines = [
-    `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
+    `${oneLine(system.processor)}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
     `${summary.layers} layers in ${summary.models} models, ${summary.unique} unique bricks (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
   ];
   if (summary.geomean_normalized_latency !== null) {

@@ -1,11 +1,9 @@
 import { columnsFor, summaryLines } from './columns.js';
 import type { Report } from './report.js';
 
+/** A cell's text as it is: nothing in it ends the cell or makes a link, an element or emphasis. */
 function escape(text: string): string {
-  return text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('|', '\\|')
-    .replaceAll(/[\r\n]+/g, ' ');
+  return text.replace(/[\\|<&[\]*`]/g, '\\$&');
 }
 
 /** A GitHub-flavoured table and the summary below it. */

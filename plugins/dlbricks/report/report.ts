@@ -71,7 +71,10 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe('Wall time that measuring the whole models once cost, sessions included'),
-  speedup: z.number().nullable().describe('end_to_end_seconds / brick_seconds'),
+  speedup: z
+    .number()
+    .nullable()
+    .describe('end_to_end_seconds / brick_seconds; null where a brick or a whole model has no latency'),
   repeatability_percent: z
     .number()
     .nullable()
@@ -96,6 +99,11 @@ export interface ReportSettings {
   readonly protocol: Protocol;
 }
 
+/** null where it would be infinite, or no number. */
+function ratio(dividend: number | null, divisor: number | null): number | null {
+  return dividend === null || divisor === null || divisor === 0 ? null : dividend / divisor;
+}
+
 function latencyOf(measurement: Measurement | undefined): number | null {
   return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
 }
@@ -104,7 +112,6 @@ function modelReport({ estimate, endToEnd }: ModelResult): ModelReport {
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => interval?.[bound] ?? null;
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
-  const isComplete = estimate.coverage === 1 && estimateMs !== null && endToEndMs !== null;
   return {
     name: estimate.name,
     layers: estimate.layers,
@@ -116,7 +123,7 @@ function modelReport({ estimate, endToEnd }: ModelResult): ModelReport {
     parallel_ms: end(estimate.parallel, 'ms'),
     end_to_end_ms: endToEndMs,
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
-    normalized_latency: isComplete ? estimateMs / endToEndMs : null,
+    normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
     missing: [
       ...estimate.missing.map(({ signature, operators, count, reason }) => {
         return { benchmark: 'brick' as const, signature, operators: [...operators], sequences: count, reason };
@@ -145,16 +152,20 @@ function secondsOf(measurements: readonly (Measurement | undefined)[]): number |
 function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const errors = normalized.map((value) => Math.abs(value - 1) * 100);
-  const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) =>
-    first === null || repeat === null ? [] : [(Math.abs(repeat - first) / first) * 100],
-  );
+  const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
+    const share = ratio(repeat, first);
+    return share === null ? [] : [Math.abs(share - 1) * 100];
+  });
   const brickSeconds = secondsOf(result.bricks);
-  const endToEndSeconds = secondsOf(result.models.map(({ endToEnd }) => endToEnd?.first));
+  // A model that is there twice was measured once.
+  const wholes = [...new Map(result.models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd?.first])).values()];
+  const endToEndSeconds = secondsOf(wholes);
+  const isComplete = models.every(({ coverage, end_to_end_ms: ms }) => coverage === 1 && ms !== null);
   return {
     models: models.length,
     layers: models.reduce((sum, { layers }) => sum + layers, 0),
     unique: result.uniqueBricks,
-    unique_fraction: result.sequences === 0 ? null : result.uniqueBricks / result.sequences,
+    unique_fraction: ratio(result.uniqueBricks, result.sequences),
     geomean_normalized_latency: geometricMean(normalized) ?? null,
     mape_percent: meanOf(errors) ?? null,
     worst_percent: errors.length === 0 ? null : Math.max(...errors),
@@ -162,7 +173,7 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
     within_10_percent: errors.filter((error) => error <= 10).length,
     brick_seconds: brickSeconds,
     end_to_end_seconds: endToEndSeconds,
-    speedup: brickSeconds === null || endToEndSeconds === null ? null : endToEndSeconds / brickSeconds,
+    speedup: isComplete ? ratio(endToEndSeconds, brickSeconds) : null,
     repeatability_percent: meanOf(repeatability) ?? null,
   };
 }

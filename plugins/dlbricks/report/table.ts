@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { createColors } from 'picocolors';
-import { columnsFor, summaryLines } from './columns.js';
+import { columnsFor, oneLine, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 
 /** How many missing bricks are named per model before the rest is counted. */
@@ -9,10 +9,10 @@ const MOST_MISSING_SHOWN = 5;
 function missingLines({ name, missing }: ModelReport): string[] {
   const shown = missing.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, sequences, reason }) => {
     const what = benchmark === 'end_to_end' ? 'the whole model' : `${sequences} x ${operators.join('+')}`;
-    return `  ${name}: missing ${what}: ${reason}`;
+    return `  ${oneLine(`${name}: missing ${what}: ${reason}`)}`;
   });
   const rest = missing.length - shown.length;
-  return rest > 0 ? [...shown, `  ${name}: and ${rest} more; --export-json lists all`] : shown;
+  return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
 /** The report for people: a table, what is missing, and the summary. */
