@@ -20,6 +20,8 @@ const CHANNEL_OPTIONS = {
   // A measurement has no deadline, because it waits for its turn: an agent that is gone is noticed by this.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
+  // A proxy for the web has no business between this machine and itself, or an agent in a network that it trusts.
+  'grpc.enable_http_proxy': 0,
 };
 
 interface Method<Request, Response> {

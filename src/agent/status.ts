@@ -43,14 +43,23 @@ function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(STATUS_OF, value);
 }
 
+/** What of the library's account of a failed connection tells a user something. */
+function causeIn(details: string): string {
+  return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
+}
+
 /** The error that a client throws for an answer that is not OK. */
 export function errorOf(answer: StatusObject, address: string): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);
   const code = CODE_OF[answer.code] ?? 'internal';
-  if (answer.code === status.UNAVAILABLE) {
-    const advice = 'check the address, or start an agent there with `mlmodelscope agent`';
-    return new PlatformError(code, `the agent at ${address} does not answer (${answer.details}); ${advice}`);
+  const advice = 'check the address, or start an agent there with `mlmodelscope agent`';
+  switch (answer.code) {
+    case status.UNAVAILABLE:
+      return new PlatformError(code, `the agent at ${address} does not answer (${causeIn(answer.details)}); ${advice}`);
+    case status.DEADLINE_EXCEEDED:
+      return new PlatformError(code, `the agent at ${address} does not answer in time; ${advice}`);
+    default:
+      return new PlatformError(code, `the agent at ${address}: ${answer.details}`);
   }
-  return new PlatformError(code, `the agent at ${address}: ${answer.details}`);
 }
