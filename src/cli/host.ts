@@ -1,7 +1,8 @@
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startAgent } from '../agent/server.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { connectAgent } from '../agent/agent-client.js';
-import type { CommandHost } from '../evaluation/plugin.js';
+import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolveBenchmark } from '../registry/resolve-benchmark.js';
 import { openStore } from '../store/open-store.js';
@@ -15,10 +16,28 @@ export interface OwnedHost extends CommandHost {
   close(): Promise<void>;
 }
 
+/** Settings that every agent can describe itself with. */
+const ANY_RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+
+/** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
+function quietGrpc({ env } = process): void {
+  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
+    setLogVerbosity(logVerbosity.NONE);
+  }
+}
+
 /** What commands get on this machine: real streams, the real store, an agent here or elsewhere. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
+  let shown: Progress | undefined;
   let exitCode = 0;
+  quietGrpc();
+
+  /** Past a bar that is on the screen. */
+  function warn(line: string): void {
+    if (shown === undefined) terminal.err(line);
+    else shown.warn(line);
+  }
 
   async function connect(server: string | undefined): Promise<BenchmarkAgent> {
     let address = server;
@@ -28,7 +47,9 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       address = agent.address;
     }
     const client = connectAgent(address);
-    closers.push(async () => client.close());
+    closers.push(() => client.close());
+    // A wrong address is to be noticed before anything slow begins.
+    if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
     return client;
   }
 
@@ -36,11 +57,11 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     signal,
     color: terminal.color,
     print: terminal.out,
-    warn: terminal.err,
-    progress: (quiet) => createProgress(terminal, quiet),
+    warn,
+    progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
     openStore: async (uri) => {
-      const store = await openStore(uri);
+      const store = await openStore(uri, { onWarning: (message) => warn(`warning: ${message}`) });
       closers.push(() => store.close());
       return store;
     },

@@ -1,28 +1,45 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
+import { PlatformError } from '../errors.js';
 import { EXIT_INTERRUPTED } from '../exit-codes.js';
 import { failureOf } from './failure.js';
-import { createHost } from './host.js';
+import { createHost, type OwnedHost } from './host.js';
 import { loadPlugins } from './load-plugins.js';
 import { createProgram } from './program.js';
-import { processTerminal } from './terminal.js';
+import { processTerminal, type Terminal } from './terminal.js';
 
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
 const EXIT_USAGE = 2;
 
-async function main(argv: readonly string[]): Promise<number> {
-  const terminal = processTerminal();
-  const interrupt = new AbortController();
+/** Ctrl-C and its kin. Once: finish in order, keep what there is. Twice: now. */
+function interruptOnSignals(interrupt: AbortController): void {
   const onSignal = (): void => {
-    // Once: finish in order, keep what there is. Twice: now.
     if (interrupt.signal.aborted) process.exit(EXIT_INTERRUPTED);
     interrupt.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // The reader of a pipe may leave early; what was measured is in the store.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+}
 
-  const host = createHost(terminal, interrupt.signal);
+/** Streams and callbacks fail outside of every `try`; even then there is one message and no stack trace. */
+function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void {
+  const end = (error: unknown): never => {
+    const { message, exitCode } = failureOf(error);
+    terminal.err(message);
+    process.exit(exitCode);
+  };
+  // Whoever read a stream has seen enough, as in `| head`: there is nobody to work for, and the store has all results.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') interrupt.abort();
+    else end(new PlatformError('storage', `standard output cannot be written: ${error.message}; make room for it`));
+  });
+  // Without words the work still has its results.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') interrupt.abort();
+  });
+  process.on('uncaughtException', end);
+}
+
+async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
     const program = createProgram(host, terminal, await loadPlugins());
     await program.parseAsync(argv, { from: 'user' });
@@ -30,11 +47,20 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     const { message, exitCode } = failureOf(error);
-    terminal.err(message);
+    terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
     return exitCode;
-  } finally {
-    await host.close();
   }
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const terminal = processTerminal();
+  const interrupt = new AbortController();
+  interruptOnSignals(interrupt);
+  endOnStrayErrors(terminal, interrupt);
+  const host = createHost(terminal, interrupt.signal);
+  const exitCode = await runCommand(argv, terminal, host);
+  await host.close();
+  return exitCode;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -5,6 +5,7 @@ import { registerRegistryCommand } from './commands/registry.js';
 import { registerVersionCommand } from './commands/version.js';
 import { registerZooCommand } from './commands/zoo.js';
 import type { OwnedHost } from './host.js';
+import { PLATFORM_VERSION } from './platform-version.js';
 import type { Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -19,6 +20,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate 
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
   const program = new Command('mlmodelscope')
     .description('Benchmarks deep-learning models, and estimates the latency of models that nobody has to run.')
+    .version(PLATFORM_VERSION)
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(add --help for what there is)')
     .exitOverride()

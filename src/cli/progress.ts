@@ -1,50 +1,49 @@
-import { MultiBar, type SingleBar } from 'cli-progress';
+import { type GenericFormatter, MultiBar, type SingleBar } from 'cli-progress';
 import type { Progress } from '../evaluation/plugin.js';
+import { progressLine, type ProgressState } from './progress-line.js';
 import { printable, type Terminal } from './terminal.js';
 
-const LABEL_WIDTH = 44;
+/** Redrawing takes time from the measurement that runs beside it. */
+const REDRAWS_PER_SECOND = 4;
 
-function fit(label: string): string {
-  const text = printable(label);
-  return text.length > LABEL_WIDTH ? `${text.slice(0, LABEL_WIDTH - 1)}…` : text;
-}
+/** Measurements that the time left is estimated from. */
+const ETA_MEASUREMENTS = 50;
+
+type Payload = Pick<ProgressState, 'title' | 'label' | 'within'>;
+
+const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, payload: Payload) => {
+  // As long as it cannot tell, the library says NULL or INF.
+  const secondsLeft = Number.isFinite(eta) && value > 0 ? eta : undefined;
+  return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
+};
 
 /** One bar on a terminal, gone when it is done. */
 class Bars implements Progress {
-  private readonly bars: MultiBar;
-  private bar: SingleBar | undefined;
+  private drawn: { readonly bars: MultiBar; readonly bar: SingleBar } | undefined;
 
-  constructor(private readonly terminal: Terminal) {
-    this.bars = new MultiBar({
-      stream: terminal.errStream,
-      hideCursor: true,
-      clearOnComplete: true,
-      // The command handles signals itself.
-      gracefulExit: false,
-      // Redrawing takes time from the measurement that runs beside it.
-      fps: 4,
-      etaBuffer: 50,
-      barsize: 24,
-      format: '{title} {bar} {value}/{total}  {eta_formatted} left  {label} {within}',
-    });
-  }
+  constructor(private readonly terminal: Terminal) {}
 
   step(title: string, done: number, total: number, label: string): void {
-    const payload = { title, label: fit(label), within: '' };
-    if (this.bar === undefined) this.bar = this.bars.create(total, done, payload);
-    else {
-      if (this.bar.getTotal() !== total) this.bar.start(total, done, payload);
-      this.bar.update(done, payload);
-    }
+    const payload: Payload = { title, label: printable(label), within: '' };
+    const { bar } = (this.drawn ??= this.draw(total, done, payload));
+    if (bar.getTotal() !== total) bar.start(total, done, payload);
+    bar.update(done, payload);
   }
 
-  within(done: number, total: number): void {
-    this.bar?.update({ within: `(run ${done} of ${total})` });
+  within(detail: string): void {
+    const payload: Partial<Payload> = { within: printable(detail) };
+    this.drawn?.bar.update(payload);
   }
 
   note(line: string): void {
-    if (this.bar === undefined) this.terminal.err(line);
-    else this.bars.log(`${printable(line)}\n`);
+    if (this.drawn === undefined) {
+      this.terminal.err(line);
+      return;
+    }
+    const { bars } = this.drawn;
+    bars.log(`${printable(line)}\n`);
+    // At once, so that nothing is lost when the bar goes away.
+    bars.update();
   }
 
   warn(line: string): void {
@@ -52,7 +51,31 @@ class Bars implements Progress {
   }
 
   stop(): void {
-    this.bars.stop();
+    this.drawn?.bars.stop();
+    this.drawn = undefined;
+    process.off('exit', this.onExit);
+  }
+
+  /** A process that ends in the middle leaves the user's cursor as it was. */
+  private readonly onExit = (): void => this.stop();
+
+  private draw(total: number, done: number, payload: Payload) {
+    process.on('exit', this.onExit);
+    const bars = new MultiBar({
+      stream: this.terminal.errStream,
+      hideCursor: true,
+      clearOnComplete: true,
+      // The command handles signals itself.
+      gracefulExit: false,
+      // The bar fits its line, and notes are to be read to their end.
+      linewrap: true,
+      // A note moves the bar to another line.
+      forceRedraw: true,
+      fps: REDRAWS_PER_SECOND,
+      etaBuffer: ETA_MEASUREMENTS,
+      format,
+    });
+    return { bars, bar: bars.create(total, done, payload) };
   }
 }
 

@@ -20,12 +20,23 @@ export function printable(text: string): string {
   return text.replace(CONTROL, '\ufffd');
 }
 
+/** Colours, which are the only control sequences that this command writes itself. */
+const COLOR = /\u001b\[[0-9;]*m/;
+
+/** Text with its colours, the rest as {@link printable}. */
+function printableInColor(text: string): string {
+  const parts = text.split(new RegExp(`(${COLOR.source})`));
+  return parts.map((part) => (COLOR.test(part) ? part : printable(part))).join('');
+}
+
 /** The process's own streams. */
 export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
+  const shown = noColor ? printable : printableInColor;
   return {
-    out: (text) => void stdout.write(text),
+    // A file or another program gets exactly what was written.
+    out: (text) => void stdout.write(stdout.isTTY ? shown(text) : text),
     err: (line) => void stderr.write(`${printable(line)}\n`),
     errStream: stderr,
     isInteractive: stderr.isTTY && env['TERM'] !== 'dumb',

@@ -7,8 +7,8 @@ import type { ResultStore } from '../store/result-store.js';
 export interface Progress {
   /** Something countable is under way: `done` of `total`, now busy with `label`. */
   step(title: string, done: number, total: number, label: string): void;
-  /** How far the current step is. */
-  within(done: number, total: number): void;
+  /** How far the current step is, in a few words. */
+  within(detail: string): void;
   /** A line that stays, unless the user wants quiet. */
   note(line: string): void;
   /** A line that stays in any case. */

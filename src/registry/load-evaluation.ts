@@ -23,6 +23,8 @@ export interface LoadedEvaluation {
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
+  /** Called before any model is read; throws where this is no evaluation for the caller. */
+  readonly check?: (manifest: EvaluationManifest) => void;
   /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;
 }
@@ -30,10 +32,12 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
 /**
  * Loads an evaluation manifest, everything that it refers to, and its models' graphs.
  *
- * @throws PlatformError `manifest` with all problems of all manifests, else as {@link loadResolvedModel}
+ * @throws PlatformError `manifest` with all problems of all manifests, else as {@link loadResolvedModel}, and what
+ *   `check` throws
  */
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES }));
+  options.check?.(resolved.evaluation);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const models: LoadedModel[] = [];
   for (const [done, model] of resolved.models.entries()) {

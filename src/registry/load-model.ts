@@ -1,12 +1,15 @@
+import { PlatformError } from '../errors.js';
 import {
   BATCH,
   formatNote,
   graphBindings,
   orThrow,
+  type Problems,
   resolveModel,
   type ResolvedModel,
   verifyChecksum,
 } from '../manifest/index.js';
+import { isManifestPath } from '../manifest/reference.js';
 import { bindDimensions } from '../onnx/bind-dimensions.js';
 import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
@@ -70,12 +73,21 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
 }
 
+/** A reference that names no manifest has no lines to point at. */
+function wrongReference(reference: string, { problems }: Problems): PlatformError {
+  const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
+  return new PlatformError('usage', lines.join('\n'));
+}
+
 /**
  * Loads the model that a user names: a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`.
  *
- * @throws PlatformError `manifest` where the reference or its manifest is wrong, else as {@link loadResolvedModel}
+ * @throws PlatformError `usage` where the reference is wrong, `manifest` where its manifest is, else as
+ *   {@link loadResolvedModel}
  */
 export async function loadModel(reference: string, options: LoadOptions): Promise<LoadedModel> {
-  const { model, notes } = orThrow(await resolveModel(reference, { zooNames: ZOO_NAMES }));
+  const resolved = await resolveModel(reference, { zooNames: ZOO_NAMES });
+  if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
+  const { model, notes } = orThrow(resolved);
   return { ...(await loadResolvedModel(model, options)), notes: notes.map(formatNote) };
 }

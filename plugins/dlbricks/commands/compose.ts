@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import {
+  type BenchmarkAgent,
   type CommandHost,
   EXIT_PARTIAL,
   type Measurement,
   PlatformError,
+  type Protocol,
   protocolKey,
   type ResultStore,
   type System,
@@ -13,7 +15,7 @@ import { prepareModel } from '../evaluate.js';
 import { type Recipe, readRecipe } from '../recipe.js';
 import { reportOf } from '../report/report.js';
 import { readResults } from '../results-file.js';
-import { prepareOutputs, writeOutputs } from './exports.js';
+import { prepareOutputs, writeReport } from './exports.js';
 import { loadModels } from './load-models.js';
 import {
   addExportOptions,
@@ -24,6 +26,7 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   protocolOf,
+  refuseCutOptions,
   runOptionsOf,
 } from './options.js';
 
@@ -37,13 +40,17 @@ interface ComposeOptions extends MeasuringOptions, PlaceOptions {
 interface Source {
   readonly system: System;
   readonly measurements: ReadonlyMap<string, Measurement>;
-  readonly protocol: Measurement['protocol'];
+  readonly protocol: Protocol;
 }
 
-async function recipeOf(references: readonly string[], options: ComposeOptions, host: CommandHost): Promise<Recipe> {
+async function recipeOf(
+  references: readonly string[],
+  options: ComposeOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+): Promise<Recipe> {
   if (options.recipe !== undefined) return readRecipe(options.recipe);
   const granularity = options.granularity ?? DEFAULTS.granularity;
-  const agent = await host.connect(options.server);
   const models = [];
   for (const model of await loadModels(references, options, host)) {
     models.push((await prepareModel(model, granularity, agent, host.signal)).recipe);
@@ -52,26 +59,28 @@ async function recipeOf(references: readonly string[], options: ComposeOptions, 
 }
 
 /** The system whose measurements are meant: the one whose fingerprint begins as asked, else this machine. */
-async function systemOf(store: ResultStore, options: ComposeOptions, host: CommandHost): Promise<System> {
-  if (options.system === undefined) {
-    const agent = await host.connect(options.server);
-    return agent.system(runOptionsOf(options.threads ?? DEFAULTS.threads));
-  }
+async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
+  if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? DEFAULTS.threads));
   const systems = await store.listSystems();
   const prefix = options.system.toLowerCase();
   const fitting = systems.filter(({ fingerprint }) => fingerprint.startsWith(prefix));
   const [system] = fitting;
   if (system !== undefined && fitting.length === 1) return system;
+  const asked = `--system ${options.system}: `;
+  if (systems.length === 0) throw new PlatformError('not_found', `${asked}the store has no measurements at all`);
   const known = systems.map(({ fingerprint, processor, runOptions, framework, frameworkVersion }) => {
-    return `  ${fingerprint.slice(0, 12)}  ${processor}, ${runOptions.threads} threads, ${framework} ${frameworkVersion}`;
+    return `  ${fingerprint.slice(0, 12)}  ${processor}, threads: ${runOptions.threads}, ${framework} ${frameworkVersion}`;
   });
-  throw new PlatformError(
-    'not_found',
-    [`--system ${options.system}: ${fitting.length} systems of the store begin so; it has:`, ...known].join('\n'),
-  );
+  const problem = `${fitting.length === 0 ? 'none' : 'more than one'} of the store's systems begins like this; it has:`;
+  throw new PlatformError('not_found', [asked + problem, ...known].join('\n'));
 }
 
-async function sourceOf(recipe: Recipe, options: ComposeOptions, host: CommandHost): Promise<Source> {
+async function sourceOf(
+  recipe: Recipe,
+  options: ComposeOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+): Promise<Source> {
   if (options.results !== undefined) {
     const measurements = await readResults(options.results);
     const [first] = measurements;
@@ -83,7 +92,7 @@ async function sourceOf(recipe: Recipe, options: ComposeOptions, host: CommandHo
     };
   }
   const store = await host.openStore(options.store);
-  const system = await systemOf(store, options, host);
+  const system = await systemOf(store, options, agent);
   const protocol = protocolOf(options);
   const signatures = recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature));
   const measurements = await store.findMeasurements(
@@ -92,6 +101,12 @@ async function sourceOf(recipe: Recipe, options: ComposeOptions, host: CommandHo
     protocolKey(protocol),
   );
   return { system, protocol, measurements };
+}
+
+/** Measurements count only where they were taken in the way that is asked for, which nobody can see in a table. */
+function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): string {
+  const protocol = `${warmupRuns} warm-up runs, ${runs} runs (${minRuns} at least) in ${timeBudgetMs} ms`;
+  return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options takes those that are missing`;
 }
 
 /** `dlbricks compose MODEL...`, `dlbricks compose --recipe FILE` */
@@ -118,9 +133,11 @@ Examples:
       if ((references.length === 0) === (options.recipe === undefined)) {
         throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
       }
+      if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
+      const agent = await host.connect(options.server);
       const outputs = await prepareOutputs(options);
-      const recipe = await recipeOf(references, options, host);
-      const { system, measurements, protocol } = await sourceOf(recipe, options, host);
+      const recipe = await recipeOf(references, options, agent, host);
+      const { system, measurements, protocol } = await sourceOf(recipe, options, agent, host);
       const signatures = new Set(recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature)));
       const report = reportOf(
         {
@@ -134,7 +151,10 @@ Examples:
         },
         { granularity: recipe.granularity, batch: recipe.batch, protocol },
       );
-      await writeOutputs(report, outputs, host);
-      if (report.models.some(({ coverage }) => coverage < 1)) host.setExitCode(EXIT_PARTIAL);
+      await writeReport(report, outputs, host);
+      if (report.models.some(({ coverage }) => coverage < 1)) {
+        if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
+        host.setExitCode(EXIT_PARTIAL);
+      }
     });
 }

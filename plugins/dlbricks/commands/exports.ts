@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, constants, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { type CommandHost, makeFolder, messageOf, PlatformError } from '../../../src/plugin-api.js';
 import { EXPORTERS, type ExportFormat } from '../report/exporter.js';
 import type { Report } from '../report/report.js';
@@ -28,11 +28,31 @@ function unwritable(path: string, error: unknown): PlatformError {
   );
 }
 
+/** Whether a file is replaced as a whole. Devices, pipes and links (such as /dev/stdout) are written through. */
+async function isReplaced(path: string): Promise<boolean> {
+  const existing = await lstat(path).catch(() => undefined);
+  return existing === undefined || existing.isFile();
+}
+
+/** @throws PlatformError `storage` */
+async function requireWritable(path: string): Promise<void> {
+  try {
+    const replaced = await isReplaced(path);
+    if (replaced) makeFolder(dirname(path));
+    await access(replaced ? dirname(path) : path, constants.W_OK);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  if ((await stat(path).catch(() => undefined))?.isDirectory() === true) {
+    throw new PlatformError('storage', `${path} is a folder; name a file`);
+  }
+}
+
 /**
  * Takes the export options and makes sure that the files can be written, so that no measurement is lost to a typing
  * error. Missing folders are made.
  *
- * @throws PlatformError `usage` for two exports to standard output, `storage` for a file that cannot be written
+ * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
  */
 export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
   const paths: Record<ExportFormat, string | undefined> = {
@@ -44,47 +64,68 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
     const path = paths[format];
     return path === undefined ? [] : [{ format, path }];
   });
-  if (exports.filter(({ path }) => path === STANDARD_OUTPUT).length > 1) {
-    throw new PlatformError('usage', 'only one export can go to standard output; give the others a file name');
-  }
+  const places = new Set<string>();
   for (const { path } of exports) {
-    if (path === STANDARD_OUTPUT) continue;
-    try {
-      makeFolder(dirname(path));
-      await access(dirname(path), constants.W_OK);
-    } catch (error) {
-      throw unwritable(path, error);
-    }
-    const existing = await stat(path).catch(() => undefined);
-    if (existing?.isDirectory()) throw new PlatformError('storage', `${path} is a folder; name a file`);
+    const place = path === STANDARD_OUTPUT ? 'standard output' : resolve(path);
+    if (places.has(place)) throw new PlatformError('usage', `only one export can go to ${place}; name another file`);
+    places.add(place);
+    if (path !== STANDARD_OUTPUT) await requireWritable(path);
   }
   return { exports, quiet: options.quiet ?? false };
 }
 
-/** Writes under a temporary name first, so that a reader never sees half a file. Devices are written directly. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const existing = await stat(path).catch(() => undefined);
+/** Writes under a temporary name first, so that a reader never sees half a file. @returns why it could not be written */
+async function writeWhole(path: string, text: string): Promise<PlatformError | undefined> {
   const temporary = join(dirname(path), `.${randomUUID()}.part`);
   try {
-    if (existing !== undefined && !existing.isFile()) return await writeFile(path, text);
-    await writeFile(temporary, text);
-    await rename(temporary, path);
+    if (await isReplaced(path)) {
+      await writeFile(temporary, text);
+      await rename(temporary, path);
+    } else await writeFile(path, text);
+    return undefined;
   } catch (error) {
     await rm(temporary, { force: true });
-    throw unwritable(path, error);
+    return unwritable(path, error);
   }
 }
 
-/** Shows the table, unless quiet, and writes the exports. */
-export async function writeOutputs(report: Report, { exports, quiet }: Outputs, host: CommandHost): Promise<void> {
-  const toStandardOutput = exports.some(({ path }) => path === STANDARD_OUTPUT);
-  if (!quiet) {
-    if (toStandardOutput) host.warn(toTable(report, { color: false }));
-    else host.print(toTable(report, { color: host.color }));
-  }
+/** A text for each of the exports. */
+type Texts = (format: ExportFormat) => string;
+
+/**
+ * Writes the exports, files first: nothing that happens to the streams, such as a reader who leaves, takes them away.
+ *
+ * @param show says what there is to say besides, before anything goes to standard output
+ * @throws PlatformError `storage` for the first file that cannot be written; the others are written
+ */
+export async function writeExports(
+  textFor: Texts,
+  exports: readonly Export[],
+  host: CommandHost,
+  show: () => void = () => {},
+): Promise<void> {
+  const failures: PlatformError[] = [];
   for (const { format, path } of exports) {
-    const text = EXPORTERS[format](report);
-    if (path === STANDARD_OUTPUT) host.print(text);
-    else await writeWhole(path, text);
+    if (path === STANDARD_OUTPUT) continue;
+    const failure = await writeWhole(path, textFor(format));
+    if (failure !== undefined) failures.push(failure);
   }
+  show();
+  for (const { format, path } of exports) if (path === STANDARD_OUTPUT) host.print(textFor(format));
+  const [first] = failures;
+  if (first !== undefined) throw first;
+}
+
+/** Shows the report as a table, unless quiet, and writes the exports. @throws PlatformError as {@link writeExports} */
+export async function writeReport(report: Report, { exports, quiet }: Outputs, host: CommandHost): Promise<void> {
+  await writeExports(
+    (format) => EXPORTERS[format](report),
+    exports,
+    host,
+    () => {
+      if (quiet) return;
+      if (exports.some(({ path }) => path === STANDARD_OUTPUT)) host.warn(toTable(report, { color: false }).trimEnd());
+      else host.print(toTable(report, { color: host.color }));
+    },
+  );
 }

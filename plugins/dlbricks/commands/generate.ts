@@ -40,8 +40,8 @@ Example:
     )
     .action(async (references: string[], options: GenerateOptions) => {
       const granularity = options.granularity ?? DEFAULTS.granularity;
-      const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
       const agent = await host.connect(options.server);
+      const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
       const progress = host.progress(options.quiet ?? false);
       const prepared: PreparedModel[] = [];
       try {

@@ -23,13 +23,16 @@ export async function loadModels(
   } finally {
     progress.stop();
   }
-  for (const note of models.flatMap(({ notes }) => notes)) host.warn(`note: ${note}`);
+  for (const note of models.flatMap(({ notes }) => notes)) progress.note(`note: ${note}`);
   checkDimensions(models, options.dimension);
   return withUniqueNames(models, references);
 }
 
-/** A dimension that no model has is a typing error. */
-function checkDimensions(models: readonly LoadedModel[], dimensions: ReadonlyMap<string, number> | undefined): void {
+/** A dimension that no model has is a typing error. @throws PlatformError `usage` */
+export function checkDimensions(
+  models: readonly LoadedModel[],
+  dimensions: ReadonlyMap<string, number> | undefined,
+): void {
   const symbols = new Set(models.flatMap((model) => model.symbols));
   for (const name of dimensions?.keys() ?? []) {
     if (symbols.has(name)) continue;

@@ -19,6 +19,7 @@ function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new
   if (match?.groups?.['name'] === undefined || value < 1) {
     throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
   }
+  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
   return new Map([...bound, [match.groups['name'], value]]);
 }
 
@@ -100,6 +101,15 @@ export function addExportOptions(command: Command): Command {
 export function checkCut(cut: string): 'layer' {
   if (cut === 'layer') return cut;
   throw new PlatformError('unsupported', `cut ${cut}: models can be cut at layers only so far; use cut: layer`);
+}
+
+/** @throws PlatformError `usage` for options that say how to cut what is cut already */
+export function refuseCutOptions(options: MeasuringOptions, where: string): void {
+  const names = { granularity: '--granularity', cut: '--cut', batch: '--batch', dimension: '--dimension' } as const;
+  for (const [key, name] of Object.entries(names)) {
+    if (options[key as keyof typeof names] === undefined) continue;
+    throw new PlatformError('usage', `${name} cannot be used with ${where}: that was decided when it was generated`);
+  }
 }
 
 export function runOptionsOf(threads: number): RunOptions {

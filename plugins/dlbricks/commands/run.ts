@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  type BenchmarkAgent,
   type CommandHost,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
@@ -14,7 +15,8 @@ import { measureSuite } from '../measure-suite.js';
 import { reportOf } from '../report/report.js';
 import { resultsText } from '../results-file.js';
 import { readSuite } from '../suite.js';
-import { prepareOutputs, writeOutputs, writeWhole } from './exports.js';
+import { prepareOutputs, writeExports, writeReport } from './exports.js';
+import { checkDimensions } from './load-models.js';
 import {
   addExportOptions,
   addMeasuringOptions,
@@ -25,6 +27,7 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   protocolOf,
+  refuseCutOptions,
   runOptionsOf,
 } from './options.js';
 import { showProgress } from './show-progress.js';
@@ -41,38 +44,44 @@ export interface EvaluationSettings {
   readonly unmet?: (system: System) => readonly string[];
 }
 
+const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
+
+/** Makes sure that the agent is what the evaluation asks for. */
+async function checkSystem(settings: EvaluationSettings, agent: BenchmarkAgent, host: CommandHost): Promise<void> {
+  const { threads, unmet } = settings;
+  const system = await agent.system(runOptionsOf(threads));
+  const problems = unmet?.(system) ?? [];
+  if (problems.length > 0) {
+    throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
+  }
+  if (threads > system.cores) {
+    host.warn(
+      `warning: ${threads} threads on ${system.cores} cores: latencies will vary more; ask for fewer with --threads`,
+    );
+  }
+}
+
 /** Measures what is missing, composes, reports; the part that `run` and `validate` share. */
 export async function runEvaluation(
   settings: EvaluationSettings,
+  agent: BenchmarkAgent,
   options: PlaceOptions,
   host: CommandHost,
 ): Promise<void> {
   const { models, granularity, batch, threads, protocol, measureEndToEnd } = settings;
+  await checkSystem(settings, agent, host);
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
-  const agent = await host.connect(options.server);
-  const unmet = settings.unmet?.(await agent.system(runOptionsOf(threads))) ?? [];
-  if (unmet.length > 0) throw new PlatformError('unavailable', `no agent fits the evaluation:\n${unmet.join('\n')}`);
   const progress = host.progress(outputs.quiet);
-  try {
-    const request = { models, granularity, runOptions: runOptionsOf(threads), protocol, measureEndToEnd };
-    const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
-    const result = await evaluate(request, context);
-    progress.stop();
-    if (threads > result.system.cores) {
-      host.warn(
-        `warning: ${threads} threads on ${result.system.cores} cores: latencies will vary more; ask for fewer with --threads`,
-      );
-    }
-    const report = reportOf(result, { granularity, batch, protocol });
-    await writeOutputs(report, outputs, host);
-    if (result.interrupted) {
-      host.warn('interrupted; everything measured so far is kept, and the same command continues from here');
-      host.setExitCode(EXIT_INTERRUPTED);
-    } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
-  } finally {
-    progress.stop();
-  }
+  const request = { models, granularity, runOptions: runOptionsOf(threads), protocol, measureEndToEnd };
+  const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
+  const result = await evaluate(request, context).finally(() => progress.stop());
+  const report = reportOf(result, { granularity, batch, protocol });
+  await writeReport(report, outputs, host);
+  if (result.interrupted) {
+    host.warn(INTERRUPTED);
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
 }
 
 interface RunOptions extends MeasuringOptions, PlaceOptions {
@@ -80,18 +89,25 @@ interface RunOptions extends MeasuringOptions, PlaceOptions {
 }
 
 async function runManifest(path: string, options: RunOptions, host: CommandHost): Promise<void> {
+  const agent = await host.connect(options.server);
   const progress = host.progress(options.quiet ?? false);
   const { manifest, protocol, models, notes, unmet } = await loadEvaluation(path, {
     ...(options.batch === undefined ? {} : { batch: options.batch }),
     dimensions: options.dimension,
     signal: host.signal,
+    check: ({ plugin, cut }) => {
+      if (plugin !== 'dlbricks') {
+        throw new PlatformError(
+          'manifest',
+          `${path}: plugin: expected dlbricks, found ${plugin}; another command runs it`,
+        );
+      }
+      checkCut(options.cut ?? cut);
+    },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
-  for (const note of notes) host.warn(`note: ${note}`);
-  if (manifest.plugin !== 'dlbricks') {
-    throw new PlatformError('manifest', `${path}: plugin: expected dlbricks, found ${manifest.plugin}`);
-  }
-  checkCut(options.cut ?? manifest.cut);
+  for (const note of notes) progress.note(`note: ${note}`);
+  checkDimensions(models, options.dimension);
   const settings: EvaluationSettings = {
     models,
     granularity: options.granularity ?? manifest.granularity,
@@ -101,7 +117,7 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
     measureEndToEnd: manifest.measure_end_to_end,
     unmet,
   };
-  await runEvaluation(settings, options, host);
+  await runEvaluation(settings, agent, options, host);
 }
 
 /** Measures a suite that somebody gave; there is nothing to compose here, so the measurements are the result. */
@@ -109,24 +125,25 @@ async function runSuite(folder: string, options: RunOptions, host: CommandHost):
   if (options.exportCsv !== undefined || options.exportMarkdown !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
-  const { exports } = await prepareOutputs(options);
-  const suite = await readSuite(folder);
-  const store = await host.openStore(options.store);
+  refuseCutOptions(options, '--suite');
   const agent = await host.connect(options.server);
-  const progress = host.progress(options.quiet ?? false);
+  const suite = await readSuite(folder);
+  const { exports, quiet } = await prepareOutputs(options);
+  const store = await host.openStore(options.store);
+  const progress = host.progress(quiet);
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
   const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
   const result = await measureSuite(suite, runOptions, protocolOf(options), context).finally(() => progress.stop());
-  for (const { path } of exports) {
-    const text = resultsText(result.measurements);
-    if (path === '-') host.print(text);
-    else await writeWhole(path, text);
-  }
+  await writeExports(() => resultsText(result.measurements), exports, host);
+  const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
-  const succeeded = result.measurements.length - failed;
-  host.warn(`${succeeded} of ${suite.bricks.length} bricks measured, ${failed} failed, ${result.measured} of them now`);
-  if (result.interrupted) host.setExitCode(EXIT_INTERRUPTED);
-  else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
+  progress.note(`${found} of ${suite.bricks.length} bricks measured, ${result.measured} of them now; ${failed} failed`);
+  if (exports.length === 0)
+    progress.note('the results are in the store; --export-json FILE writes them for their owner');
+  if (result.interrupted) {
+    host.warn(INTERRUPTED);
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
 }
 
 /** `dlbricks run EVALUATION.yml`, `dlbricks run --suite DIR` */

@@ -17,7 +17,7 @@ export function showProgress(progress: Progress): (event: EvaluationEvent) => vo
         progress.step('measuring', event.done, event.total, event.label);
         break;
       case 'running':
-        progress.within(event.runsDone, event.runsTotal);
+        progress.within(`run ${event.runsDone} of ${event.runsTotal}`);
         break;
       case 'warning':
         progress.warn(`warning: ${event.message}`);

@@ -31,6 +31,7 @@ Examples:
   mlmodelscope dlbricks validate models/*.onnx --threads 2 --export-json - | jq .summary`,
     )
     .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
+      const agent = await host.connect(options.server);
       const models = await loadModels(references, options, host);
       const settings = {
         models,
@@ -40,6 +41,6 @@ Examples:
         protocol: protocolOf(options),
         measureEndToEnd: true,
       };
-      await runEvaluation(settings, options, host);
+      await runEvaluation(settings, agent, options, host);
     });
 }

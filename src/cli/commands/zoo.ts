@@ -1,25 +1,28 @@
 import type { Command } from 'commander';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { ensureZooModel } from '../../zoo/cache.js';
+import { zooEntry } from '../../zoo/zoo.js';
 
 /** `mlmodelscope zoo NAME...`: the zoo's models as files, for other tools. */
 export function registerZooCommand(program: Command, host: CommandHost): void {
   program
     .command('zoo')
     .description("Print the paths of zoo models' ONNX files, which are made first where they are missing")
-    .argument('<name...>', "names as in 'registry models', without zoo:")
+    .argument('<name...>', "names as in 'registry models', with or without zoo:")
     .addHelpText(
       'after',
       '\nExample:\n  python -m onnxruntime.tools.check_onnx_model_mobile_usability "$(mlmodelscope zoo mobilenet_v2)"',
     )
-    .action(async (names: string[]) => {
+    .action(async (references: string[]) => {
+      // All of them before the first one is made.
+      const names = references.map((reference) => zooEntry(reference.replace(/^zoo:/, '')).name);
       const progress = host.progress(false);
       const paths: string[] = [];
       try {
         for (const [done, name] of names.entries()) {
           progress.step('building', done, names.length, name);
           const onProgress = (bytes: number, total: number): void =>
-            progress.within(Math.round(bytes / 1e6), Math.round(total / 1e6));
+            progress.within(`${Math.round(bytes / 1e6)} of ${Math.round(total / 1e6)} MB`);
           paths.push(await ensureZooModel(name, { signal: host.signal, onProgress }));
         }
       } finally {

@@ -1,0 +1,87 @@
+/** What a progress bar tells. */
+export interface ProgressState {
+  /** What is being done, in one word. */
+  readonly title: string;
+  readonly done: number;
+  readonly total: number;
+  /** undefined as long as it cannot be told. */
+  readonly secondsLeft: number | undefined;
+  /** What is being worked on. */
+  readonly label: string;
+  /** How far that is, in words; may be empty. */
+  readonly within: string;
+}
+
+/** Columns of the terminal from which there is room for the wide bar. */
+const WIDE_TERMINAL = 100;
+const WIDE_BAR = 30;
+const NARROW_BAR = 12;
+
+/** Fewer columns of a label tell nothing. */
+const SHORTEST_LABEL = 8;
+
+/** Columns that a character takes at most: two from the East Asian scripts and emoji on. */
+function columnsOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code >= 0x2e80 || (code >= 0x1100 && code <= 0x115f) ? 2 : 1;
+}
+
+function width(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += columnsOf(character);
+  return columns;
+}
+
+/** The text, its end cut off where it takes more columns than there are. */
+function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let kept = '';
+  let taken = 1; // the ellipsis
+  for (const character of text) {
+    taken += columnsOf(character);
+    if (taken > columns) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+function bar(share: number, size: number): string {
+  const full = Math.floor(share * size);
+  return `[${'='.repeat(full)}${'-'.repeat(size - full)}]`;
+}
+
+/** Seconds as people say them: 8 s, 3 min, 2 h 5 min. */
+export function roughDuration(seconds: number): string {
+  if (seconds < 100) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/**
+ * A progress bar as one line that fits the terminal: what matters most comes first, and what finds no room is left out.
+ *
+ * measuring  18 % [==----------]  7/39  5 s left  squeezenet1.1: Conv (run 23 of 53)
+ */
+export function progressLine(
+  { title, done, total, secondsLeft, label, within }: ProgressState,
+  columns: number,
+): string {
+  const share = total === 0 ? 1 : done / total;
+  const percent = `${Math.floor(share * 100)}`.padStart(3);
+  const count = `${String(done).padStart(String(total).length)}/${total}`;
+  const parts = [
+    `${title} ${percent} % ${bar(share, columns >= WIDE_TERMINAL ? WIDE_BAR : NARROW_BAR)}`,
+    count,
+    ...(secondsLeft === undefined ? [] : [`${roughDuration(secondsLeft)} left`]),
+  ];
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line}  ${part}`;
+    if (width(longer) < columns) line = longer;
+  }
+  // The last column stays free: terminals wrap when it is written.
+  const room = columns - 1 - width(line) - 2;
+  if (room < SHORTEST_LABEL) return fit(line, columns - 1);
+  const detailed = within === '' ? label : `${label} (${within})`;
+  return `${line}  ${width(detailed) <= room ? detailed : fit(label, room)}`;
+}
