@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { PlatformError, messageOf, z } from '../../src/plugin-api.js';
 
+/** How many problems of one file are told at once. */
+const MOST_PROBLEMS = 20;
+
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** How one model is rebuilt from bricks. Sequences are in the model's order. */
@@ -60,8 +63,8 @@ export async function readRecipe(path: string): Promise<Recipe> {
   }
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    ({ path: at, message }) => `${path}: ${at.join('.') || 'recipe'}: ${message}`,
-  );
+  const problems = parsed.error.issues
+    .slice(0, MOST_PROBLEMS)
+    .map(({ path: at, message }) => `${path}: ${at.join('.') || 'recipe'}: ${message}`);
   throw new PlatformError('usage', problems.join('\n'));
 }

@@ -1,23 +1,29 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Measurement, measurementSchema, messageOf, PlatformError, z } from '../../src/plugin-api.js';
+import { type Measurement, measurementSchema, messageOf, PlatformError, protocolKey, z } from '../../src/plugin-api.js';
 
 const MOST_BYTES = 1024 * 2 ** 20;
 
-/** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system. */
+/** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
 const resultsSchema = z
   .strictObject({
     format: z.literal('dlbricks-results/1'),
     measurements: z.array(measurementSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
-    const fingerprints = new Set(measurements.map(({ system }) => system.fingerprint));
-    if (fingerprints.size > 1) {
-      context.addIssue({
-        code: 'custom',
-        path: ['measurements'],
-        message: `expected one system, found ${fingerprints.size}`,
-      });
-    }
+    const expectOne = (what: string, keys: readonly string[]): void => {
+      const { size } = new Set(keys);
+      if (size > 1) {
+        context.addIssue({ code: 'custom', path: ['measurements'], message: `expected one ${what}, found ${size}` });
+      }
+    };
+    expectOne(
+      'system',
+      measurements.map(({ system }) => system.fingerprint),
+    );
+    expectOne(
+      'protocol',
+      measurements.map(({ protocol }) => protocolKey(protocol)),
+    );
   });
 
 /** The text of a results file. */

@@ -10,11 +10,14 @@ import {
   parseModel,
   z,
 } from '../../src/plugin-api.js';
-import type { Brick } from './brick.js';
+import { type Brick, roleOf } from './brick.js';
 import type { Recipe } from './recipe.js';
 
 const MOST_BRICK_BYTES = 64 * 2 ** 20;
 const MOST_SUITE_BYTES = 256 * 2 ** 20;
+
+/** How many problems of one file are told at once. */
+const MOST_PROBLEMS = 20;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -27,19 +30,25 @@ const inputSchema = z.strictObject({
   seed: z.int().nonnegative(),
 });
 
+const brickSchema = z.strictObject({
+  signature: z.string().regex(/^[0-9a-f]{64}$/),
+  operators: z.array(z.string().max(256)),
+  inputs: z.array(inputSchema),
+});
+
+type BrickDocument = z.infer<typeof brickSchema>;
+
 const suiteSchema = z.strictObject({
   format: z.literal('dlbricks-suite/1'),
   cut: z.enum(['layer']),
   granularity: z.int().min(1),
   bricks: z
-    .array(
-      z.strictObject({
-        signature: z.string().regex(/^[0-9a-f]{64}$/),
-        operators: z.array(z.string()),
-        inputs: z.array(inputSchema),
-      }),
-    )
-    .min(1),
+    .array(brickSchema)
+    .min(1)
+    .refine(
+      (bricks) => new Set(bricks.map(({ signature }) => signature)).size === bricks.length,
+      'a brick is there twice',
+    ),
 });
 
 /** The unique bricks of a set of models, ready to be measured by somebody who has none of the models. */
@@ -77,6 +86,11 @@ function suiteDocument({ cut, granularity, bricks }: Suite): z.infer<typeof suit
   };
 }
 
+/** Removes what is there; what cannot be removed could not be made either, and why matters more. */
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
 /**
  * Writes `DIR/suite` and `DIR/recipe.json`. The suite holds nothing of the models but their unique bricks, in the order
  * of their signatures; everything that relates bricks to models is in the recipe. Both appear whole or not at all.
@@ -103,10 +117,13 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
     await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
     await writeFile(temporaryRecipe, `${JSON.stringify(recipe, null, 1)}\n`);
     await rename(temporary, target);
-    await rename(temporaryRecipe, recipePath);
+    await rename(temporaryRecipe, recipePath).catch(async (error: unknown) => {
+      await remove(target);
+      throw error;
+    });
   } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    await rm(temporaryRecipe, { force: true });
+    await remove(temporary);
+    await remove(temporaryRecipe);
     throw new PlatformError(
       'storage',
       `${folder}: the suite could not be written: ${messageOf(error)}; make room or name another folder with -o`,
@@ -148,38 +165,53 @@ export async function readSuite(folder: string): Promise<Suite> {
   }
   const parsed = suiteSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      (issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`,
-    );
+    const problems = parsed.error.issues
+      .slice(0, MOST_PROBLEMS)
+      .map((issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`);
     throw new PlatformError('usage', problems.join('\n'));
   }
   const bricks: Brick[] = [];
-  for (const { signature, operators, inputs } of parsed.data.bricks) {
-    const file = join(folder, brickPath(signature));
-    const model = await readLimited(file, MOST_BRICK_BYTES);
-    if (createHash('sha256').update(model).digest('hex') !== signature) {
-      throw new PlatformError(
-        'usage',
-        `${file}: its content is not what its name promises (SHA-256); get the suite again from its author`,
-      );
-    }
-    const { graph } = parseModel(model, file);
-    const names = inputs.map(({ name }) => name);
-    if (names.join('\n') !== graph.inputs.join('\n')) {
-      throw new PlatformError(
-        'usage',
-        `${path}: brick ${signature}: expected the inputs ${graph.inputs.join(', ')}, found ${names.join(', ')}`,
-      );
-    }
-    bricks.push({
-      signature,
-      operators,
-      model,
-      inputs: inputs.map(({ name, role, element_type, dims, low, high, seed }): BenchmarkInput => {
-        return { name, role, elementType: element_type, dims, fill: { low, high, seed } };
-      }),
-    });
-  }
+  for (const brick of parsed.data.bricks) bricks.push(await readBrick(folder, brick));
   const { cut, granularity } = parsed.data;
   return { cut, granularity, bricks };
+}
+
+interface DescribedInput {
+  readonly name: string;
+  readonly role: BenchmarkInput['role'];
+  readonly elementType?: string;
+  readonly dims?: readonly unknown[] | undefined;
+}
+
+function described({ name, role, elementType = 'unknown', dims = [] }: DescribedInput): string {
+  return `${name} (${role}, ${elementType} [${dims.join(', ')}])`;
+}
+
+/** A brick's file, checked against what suite.json says about it. */
+async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
+  const file = join(folder, brickPath(signature));
+  const model = await readLimited(file, MOST_BRICK_BYTES);
+  if (createHash('sha256').update(model).digest('hex') !== signature) {
+    throw new PlatformError(
+      'usage',
+      `${file}: its content is not what its name promises (SHA-256); get the suite again from its author`,
+    );
+  }
+  const { graph } = parseModel(model, file);
+  const expected = graph.inputs.map((name) => described({ name, role: roleOf(name), ...graph.types.get(name) }));
+  const found = inputs.map(({ element_type: elementType, ...input }) => described({ ...input, elementType }));
+  if (found.join('\n') !== expected.join('\n')) {
+    throw new PlatformError(
+      'usage',
+      `${join(folder, 'suite.json')}: brick ${signature}: expected the inputs ${expected.join(', ')}; found ${found.join(', ')}`,
+    );
+  }
+  return {
+    signature,
+    operators,
+    model,
+    inputs: inputs.map(({ name, role, element_type, dims, low, high, seed }): BenchmarkInput => {
+      return { name, role, elementType: element_type, dims, fill: { low, high, seed } };
+    }),
+  };
 }
