@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Brick } from '../../../plugins/dlbricks/brick.js';
 import type { Sequence } from '../../../plugins/dlbricks/decompose.js';
+import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
 import { inferTypes } from '../../../src/agent/infer-types.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { RunOptions } from '../../../src/measurement/system.js';
 import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
-import type { InferredValue, LayerGraph } from '../../../src/onnx/layer-graph.js';
+import type { LayerGraph } from '../../../src/onnx/layer-graph.js';
 import type { Graph, Model, Tensor } from '../../../src/onnx/model.js';
 import { parseModel } from '../../../src/onnx/read-model.js';
 import { sortedAttributes } from '../../../src/onnx/rename-subgraphs.js';
@@ -41,10 +42,15 @@ export function runBenchmark(benchmark: Benchmark): Promise<Values> {
   return run(bytes, makeFeeds(benchmark));
 }
 
-/** What the agent finds out about a model by running it. */
-export function inferredByRuntime(model: Model): Promise<ReadonlyMap<string, InferredValue>> {
-  const job = { kind: 'infer-types', benchmark: weightlessBenchmark(model), memoryLimitBytes: MOST_BYTES } as const;
+/** What an agent finds out about a benchmark by running it. */
+export function inferredFromBenchmark(benchmark: Benchmark): Promise<ReadonlyMap<string, InferredValue>> {
+  const job = { kind: 'infer-types', benchmark, memoryLimitBytes: MOST_BYTES } as const;
   return inferTypes(job, { predictor, temporaryFolder: join(tmpdir(), 'dlbricks-unused') });
+}
+
+/** What an agent finds out about a model by running it. */
+export function inferredByRuntime(model: Model): Promise<ReadonlyMap<string, InferredValue>> {
+  return inferredFromBenchmark(weightlessBenchmark(model));
 }
 
 /** A model's inputs, made up, and every value that it computes from them with its own weights. */
