@@ -7,12 +7,14 @@ import { MAX_MESSAGE_BYTES } from './channel.js';
 import { errorOf } from './status.js';
 import * as wire from './wire.js';
 
-const { describeSystem, inferTypes, measure } = BenchmarkServiceService;
+const { describeSystem, inferTypes, measure, optimize } = BenchmarkServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
 /** Waiting for a turn behind other clients' measurements included. */
 const INFER_TYPES_DEADLINE_MS = 30 * 60_000;
+
+const OPTIMIZE_DEADLINE_MS = INFER_TYPES_DEADLINE_MS;
 
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -137,6 +139,15 @@ export function connectAgent(address: string): BenchmarkAgent {
       const request = { benchmark: wire.toWireBenchmark(benchmark) };
       const response = await callUnary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
       return understand(() => wire.fromWireValues(response.values));
+    },
+
+    async optimize(benchmark, runOptions, signal) {
+      const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions };
+      const response = await callUnary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
+      return understand(() => ({
+        benchmark: wire.fromWireBenchmark(response.benchmark),
+        values: wire.fromWireValues(response.values),
+      }));
     },
 
     close() {

@@ -25,6 +25,14 @@ export interface InferredValue {
   readonly maximum?: bigint;
 }
 
+/** A graph as the runtime executes it. */
+export interface OptimizedGraph {
+  /** Again without weights. */
+  readonly benchmark: Benchmark;
+  /** Types of what its nodes produce, by name. */
+  readonly values: ReadonlyMap<string, InferredValue>;
+}
+
 export interface MeasureOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
@@ -55,6 +63,14 @@ export interface BenchmarkAgent {
    * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
    */
   inferTypes(benchmark: Benchmark, signal?: AbortSignal): Promise<ReadonlyMap<string, InferredValue>>;
+
+  /**
+   * The graph after the runtime's own optimizer with these run options. It depends on the system: on another one, other
+   * kernels may come out.
+   *
+   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
+   */
+  optimize(benchmark: Benchmark, runOptions: RunOptions, signal?: AbortSignal): Promise<OptimizedGraph>;
 
   close(): Promise<void>;
 }

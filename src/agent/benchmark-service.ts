@@ -7,18 +7,21 @@ import {
   type InferTypesResponse,
   MeasureRequest,
   type MeasureResponse,
+  OptimizeRequest,
+  type OptimizeResponse,
 } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Framework } from '../predictor/predictor.js';
 import type { ActiveCalls } from './active-calls.js';
 import type { MeasureProgress } from './benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
 import { decodeGuarded } from './guarded-request.js';
-import { inferredOf, measuredOf } from './job-end.js';
+import { inferredOf, measuredOf, optimizedOf } from './job-end.js';
 import type { MeasureRunner } from './measure-runner.js';
 import {
   fromWireBenchmark,
   fromWireProtocol,
   fromWireRunOptions,
+  toWireBenchmark,
   toWireMeasurement,
   toWireProgress,
   toWireSystem,
@@ -27,6 +30,9 @@ import {
 
 /** One run of a graph; what takes longer is not a graph to infer types of. */
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
+
+/** One session and one run. */
+const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
 export interface BenchmarkServiceOptions {
   readonly machine: Machine;
@@ -43,6 +49,10 @@ const DEFINITION = {
   inferTypes: {
     ...BenchmarkServiceService.inferTypes,
     requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
+  },
+  optimize: {
+    ...BenchmarkServiceService.optimize,
+    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => OptimizeRequest.decode(checked)),
   },
   measure: {
     ...BenchmarkServiceService.measure,
@@ -71,6 +81,19 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
     });
   };
 
+  const answerOptimize: handleUnaryCall<Undecoded<OptimizeRequest>, OptimizeResponse> = (call, callback) => {
+    void calls.answer(call, callback, async (signal) => {
+      const request = call.request();
+      const benchmark = fromWireBenchmark(request.benchmark);
+      const runOptions = fromWireRunOptions(request.runOptions);
+      const memoryLimitBytes = defaultMemoryLimitBytes(machine);
+      const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
+      const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes } as const;
+      const optimized = optimizedOf(await runner.run(job, limits, { signal }));
+      return { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values) };
+    });
+  };
+
   const answerMeasure: handleServerStreamingCall<Undecoded<MeasureRequest>, MeasureResponse> = (call) => {
     void calls.stream(call, async (signal) => {
       const request = call.request();
@@ -94,6 +117,7 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
   server.addService(DEFINITION, {
     describeSystem: answerDescribeSystem,
     inferTypes: answerInferTypes,
+    optimize: answerOptimize,
     measure: answerMeasure,
   });
 }

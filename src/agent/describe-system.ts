@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import { type RunOptions, type System, withFingerprint } from '../measurement/system.js';
 import type { Framework } from '../predictor/predictor.js';
@@ -10,6 +10,7 @@ export interface Machine {
   readonly operatingSystem: string;
   readonly cores: number;
   readonly memoryBytes: number;
+  readonly cacheBytes: number;
   readonly processorFeatures: readonly string[];
 }
 
@@ -48,6 +49,26 @@ function readCpuInfo(): string {
   }
 }
 
+const CACHES_FOLDER = '/sys/devices/system/cpu/cpu0/cache';
+
+/** The largest cache that the first core has, from sizes such as "32768K"; 0 where none is stated. */
+export function largestCacheBytes(sizes: readonly string[]): number {
+  const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+  return sizes.reduce((largest, size) => {
+    const match = /^(\d+)([KMG]?)$/.exec(size.trim());
+    return Math.max(largest, match === null ? 0 : Number(match[1]) * (units[match[2] ?? ''] ?? 1));
+  }, 0);
+}
+
+function readCacheBytes(): number {
+  try {
+    const caches = readdirSync(CACHES_FOLDER).filter((name) => name.startsWith('index'));
+    return largestCacheBytes(caches.map((name) => readFileSync(`${CACHES_FOLDER}/${name}/size`, 'latin1')));
+  } catch {
+    return 0;
+  }
+}
+
 /** This machine, as far as this process may use it. */
 export function readMachine(): Machine {
   const cpuInfo = readCpuInfo();
@@ -61,6 +82,7 @@ export function readMachine(): Machine {
     operatingSystem: `${os.type()} ${/^\d+(?:\.\d+)?/.exec(os.release())?.[0] ?? os.release()}`,
     cores: os.availableParallelism(),
     memoryBytes: constrainedBytes > 0 ? Math.min(constrainedBytes, totalBytes) : totalBytes,
+    cacheBytes: readCacheBytes(),
     processorFeatures: processorFeaturesIn(cpuInfo),
   };
 }

@@ -2,7 +2,7 @@ import { PlatformError } from '../errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Measurement, Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
-import type { BenchmarkAgent, InferredValue } from './benchmark-agent.js';
+import type { BenchmarkAgent, InferredValue, OptimizedGraph } from './benchmark-agent.js';
 import { throwIfCancelled } from './cancellation.js';
 import type { Failure } from './failure.js';
 
@@ -11,6 +11,8 @@ export interface FakeAgentOptions {
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
   /** What a benchmark's graph is found to produce; without it nothing can be inferred. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
+  /** What a benchmark's graph is optimized to; without it nothing can be. */
+  readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
@@ -26,7 +28,13 @@ const SESSION_MS = 10;
 
 /** An agent without a machine: it measures nothing, always answers the same, and remembers what it was asked. */
 export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
-  const { latencyOf, inferredValuesOf, processor = 'fake processor', measuredAt = '2026-01-01T00:00:00Z' } = options;
+  const {
+    latencyOf,
+    inferredValuesOf,
+    optimizedOf,
+    processor = 'fake processor',
+    measuredAt = '2026-01-01T00:00:00Z',
+  } = options;
   const measured: string[] = [];
   const systemOf = (runOptions: RunOptions) => {
     return withFingerprint({
@@ -35,6 +43,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
       operatingSystem: 'Linux 6.1',
       cores: 4,
       memoryBytes: 16 * 2 ** 30,
+      cacheBytes: 32 * 2 ** 20,
       processorFeatures: ['avx2', 'fma'],
       framework: 'fake',
       frameworkVersion: '1.0.0',
@@ -85,6 +94,14 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
         throwIfCancelled(signal);
         if (inferredValuesOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
         return inferredValuesOf(benchmark);
+      });
+    },
+
+    optimize(benchmark, runOptions, signal) {
+      return Promise.resolve().then(() => {
+        throwIfCancelled(signal);
+        if (optimizedOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
+        return optimizedOf(benchmark);
       });
     },
 

@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.js';
-import type { InferredValue } from './benchmark-agent.js';
+import type { InferredValue, OptimizedGraph } from './benchmark-agent.js';
 import type { Failure } from './failure.js';
 import type { JobResult, Measured } from './measure-jobs.js';
 
@@ -48,5 +48,11 @@ export function measuredOf(end: JobEnd): Measured {
 /** @throws PlatformError where nothing was inferred */
 export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
   if (end.kind === 'inferred') return end.values;
+  throw errorOfEnd(end);
+}
+
+/** @throws PlatformError where nothing was optimized */
+export function optimizedOf(end: JobEnd): OptimizedGraph {
+  if (end.kind === 'optimized') return end.optimized;
   throw errorOfEnd(end);
 }

@@ -9,6 +9,7 @@ import { refusalOf } from './failure.js';
 import { inferTypes } from './infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from './measure-benchmark.js';
+import { optimizeGraph } from './optimize-graph.js';
 import type { Job, JobResult, OpenJob, Report } from './measure-jobs.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
 
@@ -87,6 +88,8 @@ async function resultOf(job: Job): Promise<JobResult> {
       return { kind: 'measured', measured: await measureBenchmark(job, context) };
     case 'infer-types':
       return { kind: 'inferred', values: await inferTypes(job, context) };
+    case 'optimize':
+      return { kind: 'optimized', optimized: await optimizeGraph(job, context) };
     case 'open':
       staysOpen.add(await openOrRefuse(job));
       return { kind: 'opened' };

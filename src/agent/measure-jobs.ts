@@ -3,7 +3,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Outcome } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { RunOptions } from '../measurement/system.js';
-import type { InferredValue, MeasureProgress } from './benchmark-agent.js';
+import type { InferredValue, MeasureProgress, OptimizedGraph } from './benchmark-agent.js';
 
 /** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
@@ -24,6 +24,13 @@ export interface InferTypesJob {
   readonly memoryLimitBytes: number;
 }
 
+export interface OptimizeJob {
+  readonly kind: 'optimize';
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly memoryLimitBytes: number;
+}
+
 /** Opens a model that then stays open as long as the process. */
 export interface OpenJob {
   readonly kind: 'open';
@@ -33,7 +40,7 @@ export interface OpenJob {
 }
 
 /** What the agent sends to a measuring process, one at a time. */
-export type Job = MeasureJob | InferTypesJob | OpenJob;
+export type Job = MeasureJob | InferTypesJob | OptimizeJob | OpenJob;
 
 /** What a measurement is without the system that it was taken on and the time at which. */
 export interface Measured {
@@ -47,6 +54,7 @@ export interface Measured {
 export type JobResult =
   | { readonly kind: 'measured'; readonly measured: Measured }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
+  | { readonly kind: 'optimized'; readonly optimized: OptimizedGraph }
   | { readonly kind: 'opened' }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 

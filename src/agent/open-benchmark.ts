@@ -24,7 +24,8 @@ export interface OpenRequest {
   readonly memoryLimitBytes: number;
 }
 
-function checkMemory({ benchmark, memoryLimitBytes }: OpenRequest): void {
+/** @throws PlatformError `unsupported` where the weights and inputs alone are beyond the limit */
+export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenRequest, 'runOptions'>): void {
   const leastBytes = benchmark.inputs.reduce((sum, input) => sum + filledBytes(input), 0);
   if (leastBytes <= memoryLimitBytes) return;
   const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);

@@ -97,13 +97,20 @@ export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemo
   return check(planSchema, plan, 'protocol');
 }
 
-export function toWireSystem({ memoryBytes, ...rest }: System): wire.System {
-  return { ...rest, memoryBytes: BigInt(Math.round(memoryBytes)) };
+export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {
+  return { ...rest, memoryBytes: BigInt(Math.round(memoryBytes)), cacheBytes: BigInt(Math.round(cacheBytes)) };
 }
 
 /** @throws PlatformError `usage` */
 export function fromWireSystem(message: wire.System | undefined): System {
-  const system = message === undefined ? undefined : { ...message, memoryBytes: Number(message.memoryBytes) };
+  const system =
+    message === undefined
+      ? undefined
+      : {
+          ...message,
+          memoryBytes: Number(message.memoryBytes),
+          cacheBytes: Number(message.cacheBytes),
+        };
   return check(systemSchema, system, 'system');
 }
 

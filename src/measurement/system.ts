@@ -23,6 +23,8 @@ export const systemSchema = z.strictObject({
   /** Cores that this process may use. */
   cores: z.int().min(1),
   memoryBytes: z.number().positive(),
+  /** Last-level cache; 0 where the operating system does not say. */
+  cacheBytes: z.number().nonnegative(),
   /** Instruction set extensions that steer a runtime's choice of kernels, sorted. */
   processorFeatures: z.array(z.string()),
   framework: z.string(),
@@ -43,6 +45,7 @@ export function withFingerprint(system: Omit<System, 'fingerprint'>): System {
     system.architecture,
     system.operatingSystem,
     system.cores,
+    system.cacheBytes,
     [...system.processorFeatures].sort(),
     system.framework,
     system.frameworkVersion,

@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../errors.js';
 import type { RunOptions } from '../measurement/system.js';
 import { encodeExternal, encodeInline, type ExternalModel } from './encode-weights.js';
 import type { FillableModel } from './materialize.js';
-import type { OpenModel, Predictor } from './predictor.js';
+import type { ModelSource, OpenModel, Predictor } from './predictor.js';
 
 /** Protobuf's limit for one message, which an ONNX file is. */
 const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
@@ -50,6 +50,25 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   }
 }
 
+/** A complete model for a predictor, and what has to go when it is done with. */
+interface FilledSource {
+  readonly source: ModelSource;
+  remove(): void;
+}
+
+function fill(fillable: FillableModel, { temporaryFolder, inlineLimitBytes }: OpenFilledOptions): FilledSource {
+  const bytes = encodeInline(fillable, inlineLimitBytes ?? PROTOBUF_LIMIT_BYTES);
+  if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
+  const remove = (): void => rmSync(temporaryFolder, { recursive: true, force: true });
+  try {
+    const path = writeExternalOrExplain(temporaryFolder, encodeExternal(fillable, WEIGHTS_FILE));
+    return { source: { kind: 'file', path }, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
 /**
  * Fills the weights of a model and creates its session. Beside the runtime's own, one copy of the weights is in memory,
  * and only until the session is there.
@@ -60,24 +79,41 @@ export async function openFilledModel(
   predictor: Predictor,
   fillable: FillableModel,
   runOptions: RunOptions,
-  { temporaryFolder, inlineLimitBytes = PROTOBUF_LIMIT_BYTES }: OpenFilledOptions,
+  options: OpenFilledOptions,
 ): Promise<OpenModel> {
-  const bytes = encodeInline(fillable, inlineLimitBytes);
-  if (bytes !== undefined) return predictor.open({ kind: 'bytes', bytes }, runOptions);
-
-  const removeFolder = (): void => rmSync(temporaryFolder, { recursive: true, force: true });
+  const { source, remove } = fill(fillable, options);
   try {
-    const path = writeExternalOrExplain(temporaryFolder, encodeExternal(fillable, WEIGHTS_FILE));
-    const model = await predictor.open({ kind: 'file', path }, runOptions);
+    const model = await predictor.open(source, runOptions);
     return {
       prepare: (feeds) => model.prepare(feeds),
       async close() {
         await model.close();
-        removeFolder();
+        remove();
       },
     };
   } catch (error) {
-    removeFolder();
+    remove();
     throw error;
+  }
+}
+
+/**
+ * Fills the weights of a model and has the framework optimize it.
+ *
+ * @param folder gets the optimized model
+ * @returns the path of the optimized model
+ * @throws as {@link openFilledModel}
+ */
+export async function optimizeFilledModel(
+  predictor: Predictor,
+  fillable: FillableModel,
+  runOptions: RunOptions,
+  { folder, ...options }: OpenFilledOptions & { readonly folder: string },
+): Promise<string> {
+  const { source, remove } = fill(fillable, options);
+  try {
+    return await predictor.optimize(source, runOptions, folder);
+  } finally {
+    remove();
   }
 }

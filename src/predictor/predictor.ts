@@ -21,6 +21,14 @@ export interface Predictor {
    * @throws whatever the framework throws where it refuses the model; see failure.ts for what that means
    */
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
+
+  /**
+   * Writes the graph as it would be executed into a folder that exists, large weights in a file beside it.
+   *
+   * @returns the path of the optimized model
+   * @throws whatever the framework throws where it refuses the model
+   */
+  optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string>;
 }
 
 /** A session. One at a time per process: live sessions slow each other down. */

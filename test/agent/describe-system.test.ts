@@ -20,6 +20,7 @@ const machine: Machine = {
   operatingSystem: 'Linux 6.1',
   cores: 4,
   memoryBytes: 8e9,
+  cacheBytes: 32e6,
   processorFeatures: ['avx2'],
 };
 const framework = { name: 'onnxruntime', version: '1.30.0' };

@@ -46,6 +46,7 @@ async function measureOn(machine: Machine, plan: Partial<MeasurePlan> = {}) {
           },
         };
       },
+      optimize: () => Promise.reject(new Error('nothing here optimizes')),
     },
     temporaryFolder: 'never made',
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),

@@ -70,6 +70,7 @@ const system = withFingerprint({
   operatingSystem: 'Linux 6.1',
   cores: 4,
   memoryBytes: 25276502016,
+  cacheBytes: 33554432,
   processorFeatures: ['avx', 'avx2'],
   framework: 'onnxruntime',
   frameworkVersion: '1.30.0',

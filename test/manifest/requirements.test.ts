@@ -11,6 +11,7 @@ const SYSTEM: System = {
   operatingSystem: 'linux',
   cores: 2,
   memoryBytes: 4 * 2 ** 30,
+  cacheBytes: 32 * 2 ** 20,
   processorFeatures: [],
   framework: 'onnxruntime',
   frameworkVersion: '1.30.0',

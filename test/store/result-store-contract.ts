@@ -242,6 +242,7 @@ const anyMeasurement: fc.Arbitrary<Measurement> = record({
     operatingSystem: text,
     cores: fc.integer({ min: 1 }),
     memoryBytes: positive,
+    cacheBytes: positive,
     processorFeatures: fc.array(text),
     framework: text,
     frameworkVersion: text,

@@ -9,6 +9,7 @@ const FACTS: Omit<System, 'fingerprint'> = {
   operatingSystem: 'Linux 6.1',
   cores: 2,
   memoryBytes: 8 * 1024 ** 3,
+  cacheBytes: 32 * 1024 ** 2,
   processorFeatures: ['avx2', 'avx512f'],
   framework: 'onnxruntime',
   frameworkVersion: '1.30.0',

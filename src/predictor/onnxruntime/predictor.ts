@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { PlatformError } from '../../errors.js';
 import type { RunOptions } from '../../measurement/system.js';
@@ -57,19 +58,42 @@ function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptio
   };
 }
 
+function createSession(model: ModelSource, options: InferenceSession.SessionOptions): Promise<InferenceSession> {
+  return model.kind === 'bytes'
+    ? InferenceSession.create(model.bytes, options)
+    : InferenceSession.create(model.path, options);
+}
+
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
-  const options = sessionOptionsOf(runOptions);
-  const session =
-    model.kind === 'bytes'
-      ? await InferenceSession.create(model.bytes, options)
-      : await InferenceSession.create(model.path, options);
+  const session = await createSession(model, sessionOptionsOf(runOptions));
   return {
     prepare: (feeds) => prepare(session, feeds),
     close: () => session.release(),
   };
 }
 
+const OPTIMIZED_MODEL = 'optimized.onnx';
+
+/** Weights larger than this go into a file of their own, so that no model outgrows protobuf's 2 GB. */
+const EXTERNAL_FROM_BYTES = '1024';
+
+/** Keys: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
+const EXTERNAL_WEIGHTS = {
+  session: {
+    optimized_model_external_initializers_file_name: 'optimized.bin',
+    optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
+  },
+};
+
+async function optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string> {
+  const optimizedModelFilePath = join(folder, OPTIMIZED_MODEL);
+  const options = { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: EXTERNAL_WEIGHTS };
+  const session = await createSession(model, options);
+  await session.release();
+  return optimizedModelFilePath;
+}
+
 /** ONNX Runtime through onnxruntime-node. Its `run` blocks the thread. */
 export function onnxRuntimePredictor(): Predictor {
-  return { framework: onnxRuntimeFramework(), open };
+  return { framework: onnxRuntimeFramework(), open, optimize };
 }
