@@ -69,7 +69,7 @@ function percent(value: number | null): string {
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
   const lines = [
-    `${oneLine(system.processor)}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
+    `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
     `${summary.layers} layers in ${summary.models} models, ${summary.unique} unique bricks (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
   ];
   if (summary.geomean_normalized_latency !== null) {
@@ -89,5 +89,5 @@ export function summaryLines({ models, summary, system, settings }: Report): rea
       "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that a normalized latency above 1 is expected.",
     );
   }
-  return lines;
+  return lines.map(oneLine);
 }

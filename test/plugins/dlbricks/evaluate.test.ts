@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { evaluate, type EvaluationRequest, type EvaluationResult } from '../../../plugins/dlbricks/evaluate.js';
+import type { EvaluationContext, EvaluationEvent } from '../../../plugins/dlbricks/measure.js';
+import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
+import type { Failure } from '../../../src/agent/failure.js';
+import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { PlatformError } from '../../../src/errors.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import type { LoadedModel } from '../../../src/registry/load-model.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import type { ResultStore } from '../../../src/store/result-store.js';
+import { PROTOCOL } from '../../store/sample-measurement.js';
+import { loadedChain } from './chain-model.js';
+import { type GeneratedModel, generatedModels } from './generated-graph.js';
+import { refused } from './refused.js';
+
+/** A latency that only a benchmark's signature decides, from 1 to 17 ms. */
+function latencyBySignature({ signature }: Benchmark): number {
+  return 1 + parseInt(signature.slice(0, 4), 16) / 4096;
+}
+
+const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
+/** Relu, Neg, Abs and Exp. */
+const UNIQUE = 4;
+
+function requestFor(loaded: readonly LoadedModel[], changes: Partial<EvaluationRequest> = {}): EvaluationRequest {
+  return {
+    models: loaded,
+    granularity: 1,
+    runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
+    protocol: PROTOCOL,
+    measureEndToEnd: false,
+    ...changes,
+  };
+}
+
+interface Recorded {
+  readonly result: EvaluationResult;
+  readonly events: readonly EvaluationEvent[];
+}
+
+async function run(
+  request: EvaluationRequest,
+  context: Partial<EvaluationContext> & Pick<EvaluationContext, 'agent' | 'store'>,
+): Promise<Recorded> {
+  const events: EvaluationEvent[] = [];
+  const signal = new AbortController().signal;
+  const result = await evaluate(request, { signal, onEvent: (event) => void events.push(event), ...context });
+  return { result, events };
+}
+
+/** A fake agent that says of a model what its generator knows. */
+function agentFor({ inferred }: GeneratedModel): FakeAgent {
+  const values = new Map(
+    [...inferred].map(([name, { content, ...type }]) => [name, { ...type, content: content ?? new Uint8Array() }]),
+  );
+  return createFakeAgent({ latencyOf: latencyBySignature, inferredValuesOf: () => values });
+}
+
+describe('an evaluation', () => {
+  test('measures every brick once and adds up what was measured', async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedModels(), fc.integer({ min: 1, max: 5 }), async (generated, granularity) => {
+        const agent = agentFor(generated);
+        const loaded: LoadedModel = { name: 'model', model: generated.model, symbols: [], notes: [] };
+        const { result } = await run(requestFor([loaded], { granularity }), { agent, store: await openMemoryStore() });
+
+        const [model] = result.models;
+        assert.ok(model !== undefined);
+        assert.equal(new Set(agent.measured).size, agent.measured.length);
+        assert.equal(agent.measured.length, model.estimate.uniqueBricks);
+        assert.equal(model.estimate.coverage, 1);
+        const shortest = Math.min(
+          ...result.bricks.map(({ outcome }) => (outcome.kind === 'samples' ? (outcome.runMs[0] ?? 0) : 0)),
+        );
+        assert.ok((model.estimate.sequential?.ms ?? 0) >= shortest * model.estimate.sequences - 1e-9);
+        assert.ok((model.estimate.parallel?.ms ?? 0) <= (model.estimate.sequential?.ms ?? 0) + 1e-9);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('measures what models have in common once', async () => {
+    const latencies: Record<string, number> = { Relu: 1, Neg: 10, Abs: 100, Exp: 1000 };
+    const agent = createFakeAgent({ latencyOf: (benchmark) => latencies[operatorOf(benchmark)] ?? NaN });
+    const { result } = await run(requestFor(models), { agent, store: await openMemoryStore() });
+
+    assert.equal(agent.measured.length, UNIQUE);
+    assert.deepEqual([result.measured, result.uniqueBricks, result.sequences], [UNIQUE, UNIQUE, 7]);
+    assert.deepEqual(
+      result.models.map(({ estimate, endToEnd }) => [
+        estimate.name,
+        Math.round(estimate.sequential?.ms ?? 0),
+        endToEnd,
+      ]),
+      [
+        ['one', 112, undefined],
+        ['two', 1110, undefined],
+      ],
+    );
+  });
+
+  test('measures nothing the second time, and comes to the same result', async () => {
+    const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
+    const request = requestFor(models, { measureEndToEnd: true });
+    const first = await run(request, { agent, store });
+    const measuredBefore = agent.measured.length;
+    const second = await run(request, { agent, store });
+
+    assert.equal(first.result.measured, UNIQUE + 2 * models.length);
+    assert.equal(agent.measured.length, measuredBefore);
+    assert.deepEqual(second.result, { ...first.result, measured: 0 });
+  });
+
+  test('of one more model measures what is new in it', async () => {
+    const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
+    await run(requestFor(models), { agent, store });
+    const { result, events } = await run(requestFor([...models, loadedChain('three', 'Relu', 'Cos')]), {
+      agent,
+      store,
+    });
+
+    assert.equal(result.measured, 1);
+    assert.deepEqual(
+      events.filter(({ kind }) => kind === 'planned'),
+      [{ kind: 'planned', layers: 9, unique: UNIQUE + 1, known: UNIQUE, toMeasure: 1 }],
+    );
+  });
+
+  test('measures each whole model twice where it is asked to', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const request = requestFor(models, { measureEndToEnd: true });
+    const { result } = await run(request, { agent, store: await openMemoryStore() });
+
+    for (const { endToEnd } of result.models) {
+      assert.ok(endToEnd?.first !== undefined && endToEnd.repeat !== undefined);
+      assert.equal(endToEnd.first.protocol.occasion, 1);
+      assert.equal(endToEnd.repeat.protocol.occasion, 2);
+      assert.equal(agent.measured.filter((signature) => signature === endToEnd.signature).length, 2);
+    }
+  });
+
+  test('says what it is about to measure, and how far it is', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const { events } = await run(requestFor(models), { agent, store: await openMemoryStore() });
+
+    assert.deepEqual(
+      events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total} ${event.label}`] : [])),
+      ['0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
+    );
+    assert.ok(events.some((event) => event.kind === 'running' && event.runsDone === event.runsTotal));
+  });
+
+  test('asks the runtime only about models whose types are not all in the file', async () => {
+    const [known] = models;
+    assert.ok(known !== undefined);
+    const { graph } = known.model;
+    const types = new Map([...graph.types].filter(([name]) => graph.inputs.includes(name)));
+    const untyped: LoadedModel = { ...known, model: { ...known.model, graph: { ...graph, types } } };
+    const store = await openMemoryStore();
+    const ignorant = createFakeAgent({ latencyOf: latencyBySignature });
+    const knowing = createFakeAgent({
+      latencyOf: latencyBySignature,
+      inferredValuesOf: () =>
+        new Map([...graph.types].map(([name]) => [name, { elementType: 'float32', dims: [1, 4] }])),
+    });
+
+    const { result: expected } = await run(requestFor([known]), { agent: ignorant, store });
+    await refused(run(requestFor([untyped]), { agent: ignorant, store }), 'unsupported');
+    const { result } = await run(requestFor([untyped]), { agent: knowing, store });
+    assert.deepEqual(result.models[0]?.estimate, expected.models[0]?.estimate);
+  });
+});
+
+describe('an interrupted evaluation', () => {
+  /** Stops before the benchmark number `stop`, or while it is measured. */
+  async function interrupted(stop: number, when: 'between' | 'within', store: ResultStore): Promise<EvaluationResult> {
+    const controller = new AbortController();
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    let asked = 0;
+    const stopping: BenchmarkAgent = {
+      ...agent,
+      async measure(...request) {
+        if (when === 'within' && asked++ === stop) controller.abort();
+        const measurement = await agent.measure(...request);
+        if (when === 'between' && ++asked === stop) controller.abort();
+        return measurement;
+      },
+    };
+    return (await run(requestFor(models), { agent: stopping, store, signal: controller.signal })).result;
+  }
+
+  for (const when of ['between', 'within'] as const) {
+    test(`${when} two measurements keeps what is there, and the next one goes on from it`, async () => {
+      const store = await openMemoryStore();
+      const stopped = await interrupted(2, when, store);
+      const agent = createFakeAgent({ latencyOf: latencyBySignature });
+      const { result } = await run(requestFor(models), { agent, store });
+
+      assert.deepEqual([stopped.interrupted, stopped.measured], [true, 2]);
+      assert.deepEqual([result.interrupted, result.measured], [false, UNIQUE - 2]);
+      assert.equal(agent.measured.length, UNIQUE - 2);
+      const uninterrupted = await run(requestFor(models), { agent, store: await openMemoryStore() });
+      assert.deepEqual(result.models, uninterrupted.result.models);
+    });
+  }
+
+  test('says what its estimates lack', async () => {
+    const { models: results } = await interrupted(2, 'between', await openMemoryStore());
+    assert.deepEqual(
+      results.map(({ estimate }) => [
+        estimate.coverage,
+        estimate.missing.map(({ operators, reason }) => [...operators, reason]),
+      ]),
+      [
+        [3 / 4, [['Abs', 'not measured on this system']]],
+        [
+          1 / 3,
+          [
+            ['Abs', 'not measured on this system'],
+            ['Exp', 'not measured on this system'],
+          ],
+        ],
+      ],
+    );
+  });
+
+  test('before its first measurement has no estimate', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const request = requestFor(models, { measureEndToEnd: true });
+    const signal = AbortSignal.abort();
+    const { result } = await run(request, { agent, store: await openMemoryStore(), signal });
+
+    assert.deepEqual([result.measured, result.interrupted, agent.measured.length], [0, true, 0]);
+    for (const { estimate, endToEnd } of result.models) {
+      assert.equal(estimate.sequential, undefined);
+      assert.equal(endToEnd?.first, undefined);
+    }
+  });
+});
+
+describe('a brick that fails', () => {
+  const failingAt = (operator: string, failure: Failure): FakeAgent =>
+    createFakeAgent({ latencyOf: (benchmark) => (operatorOf(benchmark) === operator ? failure : 1) });
+  const failure: Failure = { reason: 'out_of_memory', message: 'it takes too much' };
+
+  test('lowers the coverage of the models that have it, with a warning, and nothing else', async () => {
+    const agent = failingAt('Exp', failure);
+    const { result, events } = await run(requestFor(models), { agent, store: await openMemoryStore() });
+
+    assert.equal(result.measured, UNIQUE);
+    assert.equal(result.interrupted, false);
+    assert.deepEqual(
+      result.models.map(({ estimate }) => [estimate.coverage, estimate.missing.map(({ reason }) => reason)]),
+      [
+        [1, []],
+        [2 / 3, ['out_of_memory: it takes too much']],
+      ],
+    );
+    assert.deepEqual(
+      events.filter(({ kind }) => kind === 'warning'),
+      [{ kind: 'warning', message: 'two: Exp: out_of_memory: it takes too much' }],
+    );
+  });
+
+  test('is not tried again', async () => {
+    const store = await openMemoryStore();
+    const agent = failingAt('Exp', failure);
+    await run(requestFor(models), { agent, store });
+    const { result } = await run(requestFor(models), { agent, store });
+
+    assert.equal(result.measured, 0);
+    assert.equal(result.models[1]?.estimate.coverage, 2 / 3);
+  });
+
+  test('is tried again where it crashed', async () => {
+    const store = await openMemoryStore();
+    await run(requestFor(models), { agent: failingAt('Exp', { reason: 'crashed', message: 'gone' }), store });
+    const { result } = await run(requestFor(models), { agent: createFakeAgent({ latencyOf: () => 1 }), store });
+
+    assert.equal(result.measured, 1);
+    assert.equal(result.models[1]?.estimate.coverage, 1);
+  });
+});
+
+describe('what ends an evaluation', () => {
+  test('is a store that fails: what could not be kept is not measured on', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const store = await openMemoryStore();
+    const full: ResultStore = {
+      putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')),
+      findMeasurements: (...request) => store.findMeasurements(...request),
+      listSystems: () => store.listSystems(),
+      close: () => store.close(),
+    };
+
+    await refused(run(requestFor(models), { agent, store: full }), 'storage', /the disk is full/);
+    assert.equal(agent.measured.length, 1);
+  });
+
+  test('is an agent that is gone; what it measured before is kept', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const store = await openMemoryStore();
+    const dying: BenchmarkAgent = {
+      ...agent,
+      measure(...request) {
+        if (agent.measured.length < 2) return agent.measure(...request);
+        return Promise.reject(new PlatformError('unavailable', 'the agent does not answer'));
+      },
+    };
+
+    await refused(run(requestFor(models), { agent: dying, store }), 'unavailable');
+    const { result } = await run(requestFor(models), { agent, store });
+    assert.equal(result.measured, UNIQUE - 2);
+  });
+});
+
+/** The operator of a brick of one layer. */
+function operatorOf(benchmark: Benchmark): string {
+  return 'operators' in benchmark ? String(benchmark.operators) : '';
+}

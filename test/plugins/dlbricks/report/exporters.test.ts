@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import { EXPORTERS } from '../../../../plugins/dlbricks/report/exporter.js';
+import { type Report, reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { SYSTEM } from '../../../store/sample-measurement.js';
+import { endToEndOf, estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
+
+const { csv, json, markdown } = EXPORTERS;
+
+function reportWith(...models: readonly ModelResult[]): Report {
+  return reportOf(resultOf(models), SETTINGS);
+}
+
+function named(name: string): Report {
+  return reportWith({ estimate: estimateOf(name, 10.9), endToEnd: endToEndOf(0, 10, 5000, 10.4) });
+}
+
+const good = named('resnet50');
+const bricksOnly = reportWith({ estimate: estimateOf('resnet50', 10.9), endToEnd: undefined });
+const partial = reportWith({
+  estimate: estimateOf('resnet50', 10.9, { coverage: 0.25, missing: Array.from({ length: 7 }, () => MISSING) }),
+  endToEnd: endToEndOf(0, 10, 5000, undefined),
+});
+
+/** ESC [ 2 J clears a terminal's screen; U+009B is ESC [ in one. */
+const HOSTILE = 'x\u001b[2J\u0007\u009b31m\r\ny';
+
+/** Everything that a terminal obeys, but line breaks. */
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
+describe('json', () => {
+  test('is the report, and ends its last line', () => {
+    assert.deepEqual(JSON.parse(json(good)), good);
+    assert.ok(json(good).endsWith('}\n'));
+  });
+});
+
+describe('csv', () => {
+  const HEADER =
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallel_ms,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing';
+
+  test('has a header and one row a model, with every digit', () => {
+    const [, row] = csv(good).split('\r\n');
+    assert.equal(
+      csv(reportWith(...[1, 2].map(() => ({ estimate: estimateOf('m', 1), endToEnd: undefined })))).split('\r\n')
+        .length,
+      4,
+    );
+    assert.equal(csv(good).split('\r\n')[0], HEADER);
+    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,5.45,10,10.4,${10.9 / 10},0`);
+  });
+
+  test('leaves fields empty that are not known', () => {
+    assert.equal(csv(bricksOnly).split('\r\n')[1], 'resnet50,8,2,1,10.9,9.9,11.9,5.45,,,,0');
+    assert.equal(csv(partial).split('\r\n')[1], 'resnet50,8,2,0.25,10.9,9.9,11.9,5.45,10,,,8');
+  });
+
+  const quoted: Readonly<Record<string, string>> = {
+    'a,b': '"a,b"',
+    'a "b"': '"a ""b"""',
+    'a\nb': '"a\nb"',
+    'a\rb': '"a\rb"',
+    'a b': 'a b',
+    größer: 'größer',
+  };
+  for (const [name, field] of Object.entries(quoted)) {
+    test(`writes ${JSON.stringify(name)} as ${JSON.stringify(field)}`, () => {
+      assert.ok(csv(named(name)).includes(`\r\n${field},8,`));
+    });
+  }
+
+  for (const name of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1']) {
+    test(`keeps ${JSON.stringify(name)} from being a formula`, () => {
+      assert.ok(csv(named(name)).includes(`\r\n'${name},8,`));
+    });
+  }
+  test('keeps a formula that has to be quoted from being one', () => {
+    assert.ok(csv(named('=HYPERLINK("http://x","y")')).includes(`\r\n"'=HYPERLINK(""http://x"",""y"")",8,`));
+  });
+});
+
+describe('markdown', () => {
+  const rows = (report: Report): readonly string[] => markdown(report).split('\n');
+
+  test('is a table with as many cells in each row, and a list', () => {
+    const table = rows(good).filter((line) => line.startsWith('|'));
+    assert.equal(table.length, 3);
+    assert.deepEqual(
+      table.map((line) => line.split('|').length),
+      [11, 11, 11],
+    );
+    assert.match(table[1] ?? '', /^\| --- \| ---: \|/);
+    assert.ok(rows(good).some((line) => line.startsWith('- normalized latency: geometric mean 1.090')));
+  });
+
+  test('a name stays within its cell', () => {
+    const [, , row = ''] = rows(named('a|b\nc'));
+    assert.match(row, /^\| a\\\|b\ufffdc \| 8 \|/);
+  });
+
+  test('a name is no link, element or emphasis', () => {
+    const [, , row = ''] = rows(named('[x](http://y) <img> *b* `c` \\'));
+    assert.ok(row.startsWith('| \\[x\\](http://y) \\<img> \\*b\\* \\`c\\` \\\\ |'), row);
+  });
+});
+
+describe('table', () => {
+  const plain = (report: Report): string => toTable(report, { color: false });
+
+  test('has no escape codes without colour, and some with it', () => {
+    assert.doesNotMatch(plain(partial), CONTROL);
+    assert.ok(toTable(partial, { color: true }).includes('\u001b['));
+  });
+
+  test('shows the figures of a model', () => {
+    const row = plain(good)
+      .split('\n')
+      .find((line) => line.includes('resnet50'));
+    const cells = (row ?? '').split('│').map((cell) => cell.trim());
+    assert.deepEqual(cells.slice(1, -1), ['resnet50', '8', '2', '10.90', '9.2 %', '5.450', '10.00', '4.0 %', '1.090']);
+  });
+
+  test('has no columns for whole models that were not measured', () => {
+    assert.match(plain(good), /end-to-end/);
+    assert.doesNotMatch(plain(bricksOnly), /end-to-end|normalized/);
+  });
+
+  test('marks an estimate of a part, names what is missing and counts the rest', () => {
+    const text = plain(partial);
+    assert.match(text, /part: 10\.90/);
+    assert.match(text, /25\.0 %/);
+    assert.equal(text.split('\n').filter((line) => line.includes('3 x Conv+Relu: crashed: gone')).length, 5);
+    assert.match(text, /and 3 more; --export-json/);
+  });
+
+  test('shows an interval that is not known as such', () => {
+    const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
+    assert.match(plain(reportWith({ estimate, endToEnd: undefined })), /5\.000 │\s+- │/);
+  });
+
+  test('says what the layer cut means, but only beside normalized latencies', () => {
+    assert.match(plain(good), /a normalized latency above 1 is expected/);
+    assert.doesNotMatch(plain(bricksOnly), /a normalized latency above 1 is expected/);
+  });
+});
+
+describe('names and reasons that a terminal would obey', () => {
+  const hostile = reportOf(
+    resultOf(
+      [
+        {
+          estimate: estimateOf(HOSTILE, 10.9, {
+            coverage: 0.5,
+            missing: [{ ...MISSING, operators: [HOSTILE], reason: HOSTILE }],
+          }),
+          endToEnd: undefined,
+        },
+      ],
+      { system: { ...SYSTEM, processor: HOSTILE, framework: HOSTILE, frameworkVersion: HOSTILE } },
+    ),
+    SETTINGS,
+  );
+  const harmless = JSON.parse(JSON.stringify(hostile).replaceAll(JSON.stringify(HOSTILE).slice(1, -1), 'x')) as Report;
+
+  for (const [format, write] of Object.entries({
+    table: (report: Report) => toTable(report, { color: false }),
+    markdown,
+  })) {
+    test(`are shown without it, each in its line: ${format}`, () => {
+      assert.doesNotMatch(write(hostile), CONTROL);
+      assert.equal(write(hostile).split('\n').length, write(harmless).split('\n').length);
+    });
+  }
+  test('are escaped: json', () => assert.doesNotMatch(json(hostile), /[\u0000-\u0009\u000b-\u001f]/));
+});

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { compose } from '../../../../plugins/dlbricks/compose.js';
+import type { ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import { toJson } from '../../../../plugins/dlbricks/report/json.js';
+import { reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
+import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
+import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import { endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
+
+function near(actual: number | null | undefined, expected: number): void {
+  assert.ok(typeof actual === 'number' && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
+}
+
+/** 9 % too slow, and 4 % too fast; each was measured again. */
+const slow: ModelResult = { estimate: estimateOf('slow', 10.9), endToEnd: endToEndOf(0, 10, 5000, 10.4) };
+const fast: ModelResult = { estimate: estimateOf('fast', 19.2), endToEnd: endToEndOf(1, 20, 2000, 19.6) };
+const partial: ModelResult = {
+  estimate: estimateOf('partial', 5, { coverage: 0.25, missing: [MISSING] }),
+  endToEnd: endToEndOf(2, 8, 3000, undefined),
+};
+
+describe('a model in the report', () => {
+  test('has its figures as they were composed and measured', () => {
+    const [model] = reportOf(resultOf([slow]), SETTINGS).models;
+    assert.ok(model !== undefined);
+    near(model.normalized_latency, 1.09);
+    assert.deepEqual(model, {
+      name: 'slow',
+      layers: 8,
+      unique_bricks: 2,
+      coverage: 1,
+      estimate_ms: 10.9,
+      estimate_low_ms: 9.9,
+      estimate_high_ms: 11.9,
+      parallel_ms: 5.45,
+      end_to_end_ms: 10,
+      end_to_end_repeat_ms: 10.4,
+      normalized_latency: model.normalized_latency,
+      missing: [],
+    });
+  });
+
+  test('whose estimate is of a part has no normalized latency, and lists what is missing', () => {
+    const [model] = reportOf(resultOf([partial]), SETTINGS).models;
+    assert.deepEqual([model?.coverage, model?.estimate_ms, model?.normalized_latency], [0.25, 5, null]);
+    assert.deepEqual(model?.missing, [
+      {
+        benchmark: 'brick',
+        signature: MISSING.signature,
+        operators: ['Conv', 'Relu'],
+        sequences: 3,
+        reason: 'crashed: gone',
+      },
+      {
+        benchmark: 'end_to_end',
+        signature: signatureOf(102),
+        operators: [],
+        sequences: 0,
+        reason: 'interrupted before it was measured',
+      },
+    ]);
+  });
+
+  test('that failed as a whole has no end-to-end latency, and says why', () => {
+    const failed: ModelResult = { estimate: estimateOf('failed', 5), endToEnd: endToEndOf(3, FAILURE, 60_000, 5) };
+    const [model] = reportOf(resultOf([failed]), SETTINGS).models;
+    assert.deepEqual([model?.end_to_end_ms, model?.normalized_latency], [null, null]);
+    assert.deepEqual(
+      model?.missing.map(({ reason }) => reason),
+      ['timeout: no end after 60 s'],
+    );
+  });
+
+  test('of which nothing was measured has no estimate', () => {
+    const estimate = estimateOf('nothing', 0, { coverage: 0, sequential: undefined, parallel: undefined });
+    const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
+    assert.deepEqual(
+      [model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms, model?.parallel_ms, model?.end_to_end_ms],
+      [null, null, null, null, null],
+    );
+  });
+
+  test('that was measured once has no interval', () => {
+    const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
+    const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
+    assert.deepEqual([model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms], [5, null, null]);
+  });
+});
+
+describe('the summary', () => {
+  const { summary } = reportOf(resultOf([slow, fast]), SETTINGS);
+
+  test('counts models, layers and bricks', () => {
+    assert.deepEqual([summary.models, summary.layers, summary.unique, summary.unique_fraction], [2, 16, 4, 0.4]);
+  });
+
+  test('has the errors against end-to-end', () => {
+    // 1.09 and 0.96: 9 % and 4 %.
+    near(summary.geomean_normalized_latency, Math.sqrt(1.09 * 0.96));
+    near(summary.mape_percent, 6.5);
+    near(summary.worst_percent, 9);
+    assert.deepEqual([summary.within_5_percent, summary.within_10_percent], [1, 2]);
+  });
+
+  test('has the difference between the two end-to-end measurements', () => {
+    // 10 and 10.4, 20 and 19.6: 4 % and 2 %.
+    near(summary.repeatability_percent, 3);
+  });
+
+  test('has what the benchmarks cost, once each', () => {
+    near(summary.brick_seconds, 3.5);
+    near(summary.end_to_end_seconds, 7);
+    near(summary.speedup, 2);
+  });
+
+  test('counts the cost of a model that is there twice once', () => {
+    near(reportOf(resultOf([slow, slow, fast]), SETTINGS).summary.end_to_end_seconds, 7);
+  });
+
+  test('leaves models without a normalized latency out of the errors, and the speedup out', () => {
+    const { summary: mixed } = reportOf(resultOf([slow, partial]), SETTINGS);
+    near(mixed.geomean_normalized_latency, 1.09);
+    near(mixed.mape_percent, 9);
+    near(mixed.repeatability_percent, 4);
+    near(mixed.end_to_end_seconds, 8);
+    assert.equal(mixed.speedup, null);
+    assert.deepEqual([mixed.models, mixed.within_10_percent], [2, 1]);
+  });
+
+  test('has no errors and no speedup where whole models were not measured', () => {
+    const { summary: bricksOnly } = reportOf(resultOf([{ ...slow, endToEnd: undefined }]), SETTINGS);
+    assert.deepEqual(
+      {
+        ...bricksOnly,
+        models: 0,
+        layers: 0,
+        unique: 0,
+        unique_fraction: 0,
+      },
+      {
+        models: 0,
+        layers: 0,
+        unique: 0,
+        unique_fraction: 0,
+        geomean_normalized_latency: null,
+        mape_percent: null,
+        worst_percent: null,
+        within_5_percent: 0,
+        within_10_percent: 0,
+        brick_seconds: 3.5,
+        end_to_end_seconds: null,
+        speedup: null,
+        repeatability_percent: null,
+      },
+    );
+  });
+
+  test('has nothing to say about nothing', () => {
+    const { summary: empty } = reportOf(resultOf([], { bricks: [], sequences: 0, uniqueBricks: 0 }), SETTINGS);
+    assert.deepEqual([empty.unique_fraction, empty.brick_seconds, empty.end_to_end_seconds], [null, null, null]);
+  });
+});
+
+test('system and settings are those of the evaluation', () => {
+  const { system, settings } = reportOf(resultOf([slow]), SETTINGS);
+  assert.deepEqual(
+    [system.fingerprint, system.processor, system.threads, system.optimization_level],
+    [SYSTEM.fingerprint, SYSTEM.processor, 1, 'all'],
+  );
+  assert.deepEqual(settings, {
+    cut: 'layer',
+    granularity: 2,
+    batch: 1,
+    warmup_runs: PROTOCOL.warmupRuns,
+    runs: PROTOCOL.runs,
+    min_runs: PROTOCOL.minRuns,
+    time_budget_ms: PROTOCOL.timeBudgetMs,
+    statistic: 'trimmed mean (0.2)',
+    confidence: 0.95,
+  });
+});
+
+test('whatever was measured, every figure in the JSON is a number or null', () => {
+  const latency = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e6, noNaN: true }));
+  const samples = fc
+    .array(latency, { minLength: 1 })
+    .map((runMs): Outcome => ({ kind: 'samples', runMs, warmupMs: [] }));
+  const outcome = fc.oneof({ weight: 3, arbitrary: samples }, { weight: 1, arbitrary: fc.constant(FAILURE) });
+  const taken: fc.Arbitrary<Measurement | undefined> = fc.option(
+    fc.tuple(outcome, latency).map(([of, costMs]) => sampleMeasurement(0, { outcome: of, costMs })),
+    { nil: undefined, freq: 4 },
+  );
+  const model = fc.record({
+    bricks: fc.array(taken, { maxLength: 3 }),
+    first: taken,
+    repeat: taken,
+    hasWhole: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(model, { maxLength: 3 }), (models) => {
+      const results = models.map(({ bricks, first, repeat, hasWhole }, index): ModelResult => {
+        const signatures = bricks.map((_, brick) => signatureOf(brick));
+        const recipe = {
+          name: `model ${index}`,
+          layers: bricks.length,
+          bricks: signatures.map((signature) => ({ signature, operators: [] })),
+          sequences: [...signatures.keys()],
+          edges: [],
+        };
+        const known = bricks.flatMap((measurement, brick): [string, Measurement][] =>
+          measurement === undefined ? [] : [[signatures[brick] ?? '', measurement]],
+        );
+        const endToEnd = { signature: signatureOf(50 + index), first, repeat };
+        return { estimate: compose(recipe, new Map(known)), endToEnd: hasWhole ? endToEnd : undefined };
+      });
+      const bricks = models.flatMap((each) => each.bricks.filter((brick) => brick !== undefined));
+      const report = reportOf(resultOf(results, { bricks }), SETTINGS);
+
+      // JSON has null for what is no number: nothing may have become null on the way.
+      const written: unknown = JSON.parse(toJson(report));
+      assert.deepEqual(written, report);
+      assert.deepEqual(reportSchema.parse(written), report);
+    }),
+  );
+});

@@ -1,0 +1,66 @@
+import type { Estimate, Missing } from '../../../../plugins/dlbricks/compose.js';
+import type { EvaluationResult, ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import type { ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
+import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
+import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+
+export const SETTINGS: ReportSettings = { granularity: 2, batch: 1, protocol: PROTOCOL };
+
+export const FAILURE: Outcome = { kind: 'failure', reason: 'timeout', message: 'no end after 60 s' };
+
+export const MISSING: Missing = {
+  signature: signatureOf(9),
+  operators: ['Conv', 'Relu'],
+  count: 3,
+  reason: 'crashed: gone',
+};
+
+/** A measurement whose runs all took this long, or none where it failed. */
+export function measurementOf(result: number | Outcome, costMs = 0): Measurement {
+  const outcome: Outcome =
+    typeof result === 'number'
+      ? { kind: 'samples', runMs: Array.from({ length: 5 }, () => result), warmupMs: [] }
+      : result;
+  return sampleMeasurement(0, { outcome, costMs });
+}
+
+export function estimateOf(name: string, ms: number, changes: Partial<Estimate> = {}): Estimate {
+  return {
+    name,
+    layers: 8,
+    sequences: 4,
+    uniqueBricks: 2,
+    coverage: 1,
+    sequential: { ms, lowMs: ms - 1, highMs: ms + 1 },
+    parallel: { ms: ms / 2, lowMs: ms / 2, highMs: ms / 2 },
+    missing: [],
+    ...changes,
+  };
+}
+
+/** A whole model, measured for the first time, what that cost, and measured again. */
+export function endToEndOf(
+  index: number,
+  first: number | Outcome | undefined,
+  costMs: number,
+  repeat: number | Outcome | undefined,
+): NonNullable<ModelResult['endToEnd']> {
+  return {
+    signature: signatureOf(100 + index),
+    first: first === undefined ? undefined : measurementOf(first, costMs),
+    repeat: repeat === undefined ? undefined : measurementOf(repeat, 999_999),
+  };
+}
+
+export function resultOf(models: readonly ModelResult[], changes: Partial<EvaluationResult> = {}): EvaluationResult {
+  return {
+    system: SYSTEM,
+    models,
+    bricks: [measurementOf(1, 500), measurementOf(2, 2000), measurementOf(FAILURE, 1000)],
+    sequences: 10,
+    uniqueBricks: 4,
+    measured: 3,
+    interrupted: false,
+    ...changes,
+  };
+}
