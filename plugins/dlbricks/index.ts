@@ -4,6 +4,12 @@ import { registerGenerate } from './commands/generate.js';
 import { registerRun } from './commands/run.js';
 import { registerValidate } from './commands/validate.js';
 
+const EXAMPLES = `
+Examples:
+  mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
+  mlmodelscope dlbricks validate zoo:squeezenet1.1 --threads 2
+  mlmodelscope dlbricks compose zoo:squeezenet1.1 --threads 2`;
+
 /** Latency estimates of whole models from unique bricks, after DLBricks (Li, Dakkak, Xiong and Hwu, ICPE 2020). */
 const plugin: Plugin = {
   name: 'dlbricks',
@@ -11,7 +17,8 @@ const plugin: Plugin = {
   registerCommand(program, host) {
     const command = program
       .command('dlbricks')
-      .description('Estimate the latency of whole models from measurements of their unique layer sequences');
+      .description('Estimate the latency of whole models from measurements of their unique layer sequences')
+      .addHelpText('after', EXAMPLES);
     registerRun(command, host);
     registerValidate(command, host);
     registerGenerate(command, host);

@@ -14,7 +14,8 @@ Examples:
   mlmodelscope dlbricks validate zoo:resnet18 my-model.onnx --threads 2
   mlmodelscope registry models
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate does not cover its whole model), 130 interrupted.`;
+Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate
+does not cover its whole model), 130 interrupted.`;
 
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {

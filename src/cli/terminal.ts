@@ -34,12 +34,14 @@ export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   const shown = noColor ? printable : printableInColor;
+  // Node leaves isTTY undefined where there is no terminal, which other libraries take for "find out by yourself".
+  const isOutTerminal = Boolean(stdout.isTTY);
   return {
     // A file or another program gets exactly what was written.
-    out: (text) => void stdout.write(stdout.isTTY ? shown(text) : text),
+    out: (text) => void stdout.write(isOutTerminal ? shown(text) : text),
     err: (line) => void stderr.write(`${printable(line)}\n`),
     errStream: stderr,
-    isInteractive: stderr.isTTY && env['TERM'] !== 'dumb',
-    color: stdout.isTTY && !noColor,
+    isInteractive: Boolean(stderr.isTTY) && env['TERM'] !== 'dumb',
+    color: isOutTerminal && !noColor,
   };
 }

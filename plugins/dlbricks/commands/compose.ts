@@ -127,7 +127,7 @@ export function registerCompose(parent: Command, host: CommandHost): void {
       `
 Examples:
   mlmodelscope dlbricks compose zoo:resnet50
-  mlmodelscope dlbricks compose --recipe out/secret/recipe.json --results results.json`,
+  mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: ComposeOptions) => {
       if ((references.length === 0) === (options.recipe === undefined)) {

@@ -30,13 +30,14 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-The suite holds no weights, no names, and no order or topology beyond one brick. The recipe says which bricks make which
-model: keep it. Whoever has the suite measures it, and the results come back for composing.
+The suite holds no weights, no names, and no order or topology beyond one brick.
+The recipe says which bricks make which model: keep it. Whoever has the suite
+measures it, and the results come back for composing.
 
-Example:
-  mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out/secret
-  mlmodelscope dlbricks run --suite out/secret/suite --export-json results.json       (anywhere)
-  mlmodelscope dlbricks compose --recipe out/secret/recipe.json --results results.json`,
+Example, of which the second line may run anywhere:
+  mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out
+  mlmodelscope dlbricks run --suite out/suite --export-json results.json
+  mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: GenerateOptions) => {
       const granularity = options.granularity ?? DEFAULTS.granularity;

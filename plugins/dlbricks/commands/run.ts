@@ -157,10 +157,12 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Options win over the manifest. A second run measures nothing that is in the store; an interrupted one continues.
+Options win over the manifest. A second run measures nothing that is in the
+store; an interrupted one continues.
 
 Examples:
-  mlmodelscope dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
+  mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
+  mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,
     )
     .action(async (path: string | undefined, options: RunOptions) => {

@@ -23,12 +23,13 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Each whole model is measured right before its bricks and once more at the end; the difference is the machine's own
-repeatability, the floor under every accuracy figure.
+Each whole model is measured right before its bricks and once more at the end;
+the difference is the machine's own repeatability, the floor under every
+accuracy figure.
 
 Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
-  mlmodelscope dlbricks validate models/*.onnx --threads 2 --export-json - | jq .summary`,
+  mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
     .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
       const agent = await host.connect(options.server);

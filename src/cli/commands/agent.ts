@@ -30,8 +30,9 @@ export function registerAgentCommand(program: Command, host: CommandHost): void 
     .addHelpText(
       'after',
       `
-The agent measures one benchmark at a time, in a process of its own, and answers the standard gRPC health check meanwhile.
-It has no authentication: listen on an address other than loopback only in a network that you trust.
+The agent measures one benchmark at a time, in a process of its own, and answers
+the standard gRPC health check meanwhile. It has no authentication: listen on an
+address other than loopback only in a network that you trust.
 
 Example:
   mlmodelscope agent --listen 127.0.0.1:7070

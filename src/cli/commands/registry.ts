@@ -7,11 +7,15 @@ const SETTINGS = { style: { head: [], border: [], compact: true } };
 
 /** `mlmodelscope registry models|agents`: what there is to work with. */
 export function registerRegistryCommand(program: Command, host: CommandHost): void {
-  const registry = program.command('registry').description('Show what there is to work with');
+  const registry = program
+    .command('registry')
+    .description('Show what there is to work with')
+    .addHelpText('after', '\nExamples:\n  mlmodelscope registry models\n  mlmodelscope registry agents');
   registry
     .command('models')
     .description('List the models that come with the platform; any ONNX file or model manifest works as well')
     .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  mlmodelscope registry models --json')
     .action(async ({ json }: { json?: boolean }) => {
       const models = await builtInModels();
       if (json === true) {
@@ -32,6 +36,7 @@ export function registerRegistryCommand(program: Command, host: CommandHost): vo
     .description('Describe the agent at --server, or the one that would be started on this machine')
     .option('--server <host:port>', 'address of an agent')
     .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7070')
     .action(async ({ server, json }: { server?: string; json?: boolean }) => {
       const agent = await host.connect(server);
       const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });

@@ -9,10 +9,7 @@ export function registerZooCommand(program: Command, host: CommandHost): void {
     .command('zoo')
     .description("Print the paths of zoo models' ONNX files, which are made first where they are missing")
     .argument('<name...>', "names as in 'registry models', with or without zoo:")
-    .addHelpText(
-      'after',
-      '\nExample:\n  python -m onnxruntime.tools.check_onnx_model_mobile_usability "$(mlmodelscope zoo mobilenet_v2)"',
-    )
+    .addHelpText('after', '\nExample:\n  mlmodelscope zoo mobilenet_v2 resnet18')
     .action(async (references: string[]) => {
       // All of them before the first one is made.
       const names = references.map((reference) => zooEntry(reference.replace(/^zoo:/, '')).name);

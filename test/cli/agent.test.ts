@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { assertOneMessage, planIn, reportIn } from './support/report.js';
+import { untilSomethingIsStored } from './support/stored.js';
+import { chain, FOUR_LAYERS, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+
+/** Nobody listens on port 1 of a machine like this. */
+const NOBODY = '127.0.0.1:1';
+
+/** An agent in a process of its own, on a free port. */
+async function agentIn(place: Workplace) {
+  const agent = place.start(['agent', '--listen', '127.0.0.1:0']);
+  const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
+  return { ...agent, address };
+}
+
+/** A command that has an agent measure, in the middle of it. */
+async function measuringThrough(t: TestContext) {
+  const place = await workplace(t);
+  const agent = await agentIn(place);
+  const model = await place.write('many.onnx', chain(MANY_OPERATORS));
+  const args = ['dlbricks', 'validate', model, '--runs', '2000', '--warmup', '1'];
+  const command = place.start([...args, '--server', agent.address]);
+  await untilSomethingIsStored(place);
+  return { place, agent, args, command };
+}
+
+describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
+  it('measures for a command that names it', async (t) => {
+    const place = await workplace(t);
+    const { address } = await agentIn(place);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const args = ['dlbricks', 'validate', 'four.onnx', ...QUICK, '--export-json', '-'];
+    const there = await place.run([...args, '--server', address]);
+    assert.equal(there.code, 0);
+    assert.equal(reportIn(there).models[0]?.coverage, 1);
+    // It is this machine, so that what it measured counts here.
+    const here = await place.run(args);
+    assert.equal(planIn(here).toMeasure, 0);
+    assert.equal(here.stdout, there.stdout);
+  });
+
+  it('describes itself', async (t) => {
+    const place = await workplace(t);
+    const { address } = await agentIn(place);
+    const { stdout } = await place.run(['registry', 'agents', '--server', address, '--json']);
+    const [agent] = JSON.parse(stdout) as [{ address: string; framework: string }];
+    assert.deepEqual([agent.address, agent.framework], [address, 'onnxruntime']);
+  });
+
+  it('ends when it is told to', async (t) => {
+    const agent = await agentIn(await workplace(t));
+    agent.process.kill('SIGINT');
+    const { stderr, code } = await agent.ended;
+    assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
+  });
+
+  for (const [name, signal] of [
+    ['is killed', 'SIGKILL'],
+    ['is stopped', 'SIGTERM'],
+  ] as const) {
+    it(`that ${name} in the middle ends the command with an error, and what was measured is kept`, async (t) => {
+      const { place, agent, args, command } = await measuringThrough(t);
+      agent.process.kill(signal);
+      const ending = await command.ended;
+      assertOneMessage(ending);
+      assert.match(ending.stderr, /the agent (at \S+ does not answer|is shutting down)/);
+      assert.equal(ending.code, 1);
+      assert(planIn(await place.run(args)).known >= 1);
+    });
+  }
+});
+
+describe('a server that is none', { ...deadline, concurrency: 2 }, () => {
+  it('is noticed before a model is built', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--server', NOBODY]);
+    assertOneMessage(ending);
+    assert.match(
+      ending.stderr,
+      /^the agent at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*\); check the address, or start an agent there/,
+    );
+    assert.equal(ending.code, 1);
+    assert.equal(existsSync(place.path('cache')), false);
+  });
+
+  it('is named where its name cannot be resolved', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['registry', 'agents', '--server', 'no host at all']);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /^the agent at no host at all does not answer/);
+    assert.equal(ending.code, 1);
+  });
+});
+
+describe('a web proxy in the environment', deadline, () => {
+  it('is none of our business', async (t) => {
+    const place = await workplace(t);
+    const proxy = `http://${NOBODY}`;
+    const env = { http_proxy: proxy, https_proxy: proxy, grpc_proxy: proxy, no_proxy: undefined, NO_PROXY: undefined };
+    assert.equal((await place.run(['registry', 'agents'], { env })).code, 0);
+  });
+});

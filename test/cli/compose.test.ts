@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { reportIn } from './support/report.js';
+import { chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+
+async function measure(place: Workplace, operators: readonly string[]) {
+  await place.write('measured.onnx', chain(operators));
+  return place.run(['dlbricks', 'validate', 'measured.onnx', ...QUICK, '--export-json', '-']);
+}
+
+/** Composes the model of four layers. */
+async function compose(place: Workplace, ...options: readonly string[]) {
+  await place.write('four.onnx', chain(FOUR_LAYERS));
+  return place.run(['dlbricks', 'compose', 'four.onnx', ...QUICK, ...options]);
+}
+
+describe('dlbricks compose from an empty store', { ...deadline, concurrency: 2 }, () => {
+  it('covers nothing, lists everything, and makes up no figure', async (t) => {
+    const ending = await compose(await workplace(t), '--export-json', '-');
+    assert.equal(ending.code, 3);
+    const { models, summary } = reportIn(ending);
+    const [model] = models;
+    assert.equal(model?.coverage, 0);
+    const { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms, end_to_end_ms, normalized_latency } = model;
+    const figures = [estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms, end_to_end_ms, normalized_latency];
+    assert.deepEqual(
+      figures,
+      figures.map(() => null),
+    );
+    assert.deepEqual(model.missing.map(({ operators, sequences }) => [operators.join(), sequences]).sort(), [
+      ['Relu', 2],
+      ['Sigmoid', 1],
+      ['Tanh', 1],
+    ]);
+    const { brick_seconds, end_to_end_seconds, speedup, geomean_normalized_latency, mape_percent } = summary;
+    assert.deepEqual(
+      [brick_seconds, end_to_end_seconds, speedup, geomean_normalized_latency, mape_percent],
+      [null, null, null, null, null],
+    );
+  });
+
+  it('shows no figure in the table either', async (t) => {
+    const { stdout } = await compose(await workplace(t));
+    assert.match(stdout, /│ four +│ +4 │ +3 │ +- │ +- │ +- │ +0\.0 % │/);
+  });
+
+  it('tells which measurements would count', async (t) => {
+    const { stderr } = await compose(await workplace(t));
+    assert.match(stderr, /^note: only measurements of this system with 1 warm-up runs, 3 runs .*'dlbricks run'/m);
+  });
+});
+
+describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
+  it('marks an estimate that covers a part of its model', async (t) => {
+    const place = await workplace(t);
+    await measure(place, ['Relu', 'Sigmoid']);
+    const { stdout, code } = await compose(place);
+    assert.equal(code, 3);
+    assert.match(stdout, /│ four +│ +4 │ +3 │ +part: \d+\.\d+ │.*│ +75\.0 % │/);
+    assert.match(stdout, /^ {2}four: missing 1 x Tanh: /m);
+  });
+
+  it('gives from a full store what validating gave, and measures nothing', async (t) => {
+    const place = await workplace(t);
+    const validated = await measure(place, FOUR_LAYERS);
+    const composed = await compose(place, '--export-json', '-', '--quiet');
+    assert.deepEqual([composed.code, composed.stderr], [0, '']);
+    const estimateOf = (ending: typeof composed) => {
+      const { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms } = reportIn(ending).models[0] ?? {};
+      return { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms };
+    };
+    assert.deepEqual(estimateOf(composed), estimateOf(validated));
+  });
+
+  it('takes the measurements of the system that is asked for', async (t) => {
+    const place = await workplace(t);
+    const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
+    const { code, stdout } = await compose(place, '--system', fingerprint.slice(0, 8), '--export-json', '-');
+    assert.equal(code, 0);
+    assert.equal(reportIn({ stdout }).system.fingerprint, fingerprint);
+  });
+
+  it('lists the systems that there are where the one asked for is not', async (t) => {
+    const place = await workplace(t);
+    const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
+    const { code, stderr } = await compose(place, '--system', 'zzz');
+    assert.equal(code, 1);
+    assert.match(stderr, /^--system zzz: none of the store's systems begins like this; it has:\n/);
+    assert(stderr.includes(fingerprint.slice(0, 12)));
+  });
+});

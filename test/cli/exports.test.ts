@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { deadline, MAIN, workplace, type Workplace } from './support/command.js';
+import { assertOneMessage, planIn, reportIn } from './support/report.js';
+import { chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+
+/** Arguments that validate one tiny model. */
+async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
+  return ['dlbricks', 'validate', await place.write('four.onnx', chain(FOUR_LAYERS)), ...QUICK, ...options];
+}
+
+/** A file as if it had been printed. */
+async function contentOf(path: string) {
+  return { stdout: await readFile(path, 'utf8') };
+}
+
+/** Keys of the document, as issue 2 of this project lists them; `missing` holds objects of our own. */
+const MODEL_KEYS = [
+  'name',
+  'layers',
+  'unique_bricks',
+  'coverage',
+  'estimate_ms',
+  'estimate_low_ms',
+  'estimate_high_ms',
+  'parallel_ms',
+  'end_to_end_ms',
+  'end_to_end_repeat_ms',
+  'normalized_latency',
+  'missing',
+];
+const SUMMARY_KEYS = [
+  'models',
+  'layers',
+  'unique',
+  'unique_fraction',
+  'geomean_normalized_latency',
+  'mape_percent',
+  'worst_percent',
+  'within_5_percent',
+  'within_10_percent',
+  'brick_seconds',
+  'end_to_end_seconds',
+  'speedup',
+  'repeatability_percent',
+];
+
+describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
+  it('has exactly the keys that its users rely on', async (t) => {
+    const place = await workplace(t);
+    const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
+    assert.deepEqual(Object.keys(report), ['system', 'settings', 'models', 'summary']);
+    assert.deepEqual(
+      report.models.map((model) => Object.keys(model)),
+      [MODEL_KEYS],
+    );
+    assert.deepEqual(Object.keys(report.summary), SUMMARY_KEYS);
+  });
+
+  it('holds figures that agree with each other', async (t) => {
+    const place = await workplace(t);
+    const { models, summary } = reportIn(await place.run(await validate(place, '--export-json', '-')));
+    const [model] = models;
+    assert(model?.estimate_ms != null && model.end_to_end_ms != null && model.end_to_end_repeat_ms != null);
+    const { layers, unique_bricks, coverage, missing, estimate_ms, end_to_end_ms, end_to_end_repeat_ms } = model;
+    assert.deepEqual(
+      { layers, unique_bricks, coverage, missing },
+      { layers: 4, unique_bricks: 3, coverage: 1, missing: [] },
+    );
+    const { normalized_latency, parallel_ms, estimate_low_ms, estimate_high_ms } = model;
+    assert.equal(normalized_latency, estimate_ms / end_to_end_ms);
+    // A chain has one path.
+    assert.equal(parallel_ms, estimate_ms);
+    assert((estimate_low_ms ?? NaN) <= estimate_ms && estimate_ms <= (estimate_high_ms ?? NaN));
+    assert.deepEqual([summary.models, summary.layers, summary.unique, summary.unique_fraction], [1, 4, 3, 3 / 4]);
+    const repeatability = (Math.abs(end_to_end_repeat_ms - end_to_end_ms) / end_to_end_ms) * 100;
+    assert(Math.abs((summary.repeatability_percent ?? NaN) - repeatability) < 1e-9 * repeatability + 1e-9);
+    assert.equal(summary.speedup, (summary.end_to_end_seconds ?? NaN) / (summary.brick_seconds ?? NaN));
+  });
+
+  it('to standard output leaves it to the document, and the table goes to standard error', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(await validate(place, '--export-json', '-'));
+    assert.equal(reportIn(ending).models.length, 1);
+    assert.match(ending.stderr, /│ four +│/);
+  });
+
+  it('with --quiet is all there is', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(await validate(place, '--export-json', '-', '--quiet'));
+    assert.equal(reportIn(ending).models.length, 1);
+    assert.equal(ending.stderr, '');
+  });
+});
+
+describe('exports', { ...deadline, concurrency: 2 }, () => {
+  it('go to files in folders that are made, beside the table', async (t) => {
+    const place = await workplace(t);
+    const files = [
+      '--export-json',
+      'out/a/report.json',
+      '--export-csv',
+      'out/report.csv',
+      '--export-markdown',
+      'out/r.md',
+    ];
+    const { stdout, code } = await place.run(await validate(place, ...files));
+    assert.equal(code, 0);
+    assert.match(stdout, /│ four +│/);
+    const { models } = reportIn(await contentOf(place.path('out/a/report.json')));
+    const csv = await readFile(place.path('out/report.csv'), 'utf8');
+    const markdown = await readFile(place.path('out/r.md'), 'utf8');
+    assert.equal(csv.split('\r\n')[1]?.split(',').slice(0, 5).join(), `four,4,3,1,${models[0]?.estimate_ms}`);
+    assert.match(markdown, /^\| model \|.*\n\| --- \|.*\n\| four \| 4 \| 3 \|/);
+    assert.deepEqual(await readdir(place.path('out')), ['a', 'r.md', 'report.csv'], 'temporary files are left');
+  });
+
+  it('replace an older file as a whole', async (t) => {
+    const place = await workplace(t);
+    const file = await place.write('report.json', 'x'.repeat(100_000));
+    await place.run(await validate(place, '--export-json', file));
+    assert.equal(reportIn(await contentOf(file)).models.length, 1);
+  });
+
+  for (const [name, first, second] of [
+    ['to standard output', '-', '-'],
+    ['to one file', 'report', './report'],
+  ] as const) {
+    it(`of two kinds ${name} are refused`, async (t) => {
+      const place = await workplace(t);
+      const ending = await place.run(await validate(place, '--export-json', first, '--export-csv', second));
+      assertOneMessage(ending);
+      assert.match(ending.stderr, /only one export can go to/);
+      assert.equal(ending.code, 2);
+    });
+  }
+
+  const unwritable: Readonly<Record<string, (place: Workplace) => Promise<string>>> = {
+    'into a folder that is a file': async (place) => `${await place.write('file', '')}/report.json`,
+    'into a folder that cannot be made': () => Promise.resolve('/proc/none/report.json'),
+    'in the place of a folder': async (place) => {
+      await mkdir(place.path('folder'));
+      return place.path('folder');
+    },
+  };
+  for (const [name, targetIn] of Object.entries(unwritable)) {
+    it(`${name} are an error before anything is measured`, async (t) => {
+      const place = await workplace(t);
+      const target = await targetIn(place);
+      const ending = await place.run(await validate(place, '--export-json', target));
+      assertOneMessage(ending);
+      assert(ending.stderr.includes(target.replace(/\/report\.json$/, '')));
+      assert.equal(ending.code, 1);
+      assert.equal(existsSync(place.store), false);
+    });
+  }
+
+  const needsFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
+  it('to a full disk are an error that costs no measurement', { skip: needsFull }, async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(await validate(place, '--export-json', '/dev/full'));
+    assert.match(ending.stderr, /\/dev\/full cannot be written: ENOSPC.*name another file, or make room/);
+    assert.equal(ending.code, 1);
+    assert.equal(planIn(await place.run(await validate(place))).toMeasure, 0);
+  });
+
+  it('to a full disk do not keep the other ones from being written', { skip: needsFull }, async (t) => {
+    const place = await workplace(t);
+    await place.run(await validate(place, '--export-json', '/dev/full', '--export-csv', 'report.csv'));
+    assert.equal(existsSync(place.path('report.csv')), true);
+  });
+});
+
+/** Runs the command in a shell, where `$MLMODELSCOPE` stands for it. */
+async function shell(place: Workplace, script: string, args: readonly string[]) {
+  const child = spawn('sh', ['-c', script, 'sh', ...args], {
+    cwd: place.folder,
+    env: { ...place.env, MLMODELSCOPE: `${process.execPath} ${MAIN}` },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stderr };
+}
+
+describe('a reader of standard output who leaves', { ...deadline, concurrency: 2 }, () => {
+  it('ends the command without a word', async (t) => {
+    const place = await workplace(t);
+    // The exit code of the command, not of head.
+    const script = '{ $MLMODELSCOPE "$@" --quiet --export-json -; echo $? >code; } | head -n 1';
+    const { stderr } = await shell(place, script, await validate(place));
+    assert.equal(stderr, '');
+    assert.equal(await readFile(place.path('code'), 'utf8'), '0\n');
+  });
+
+  it('does not keep files from being written', async (t) => {
+    const place = await workplace(t);
+    await shell(place, '$MLMODELSCOPE "$@" --export-json report.json | true', await validate(place));
+    assert.equal(reportIn(await contentOf(place.path('report.json'))).models.length, 1);
+  });
+
+  it('does not matter where it is standard error that nobody reads', async (t) => {
+    const place = await workplace(t);
+    const { code } = await shell(place, '$MLMODELSCOPE "$@" 2>&1 | true', await validate(place));
+    assert.equal(code, 0);
+  });
+});

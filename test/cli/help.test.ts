@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { deadline, workplace } from './support/command.js';
+
+const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url));
+
+const COMMANDS = [
+  '',
+  'dlbricks',
+  'dlbricks run',
+  'dlbricks validate',
+  'dlbricks generate',
+  'dlbricks compose',
+  'agent',
+  'registry',
+  'registry models',
+  'registry agents',
+  'zoo',
+];
+
+describe('help', { ...deadline, concurrency: 2 }, () => {
+  for (const command of COMMANDS) {
+    it(`of mlmodelscope ${command} shows how it is used`, async (t) => {
+      const words = command.split(' ').filter((word) => word !== '');
+      const { stdout, stderr, code } = await (await workplace(t)).run([...words, '--help']);
+      assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
+      assert(stdout.startsWith(`Usage: ${['mlmodelscope', ...words].join(' ')}`), stdout);
+      assert.match(stdout, new RegExp(`^Example.*:\\n {2}mlmodelscope ${command}`, 'm'));
+      for (const line of stdout.split('\n')) assert(line.length <= 80, `too long to read: ${line}`);
+    });
+  }
+
+  it('names every command that there is', async (t) => {
+    const place = await workplace(t);
+    const subcommandsOf = async (...words: readonly string[]) => {
+      const { stdout } = await place.run([...words, '--help']);
+      const listed = stdout.slice(stdout.indexOf('\nCommands:'));
+      return [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => [...words, name].join(' '));
+    };
+    const [top, dlbricks, registry] = await Promise.all([
+      subcommandsOf(),
+      subcommandsOf('dlbricks'),
+      subcommandsOf('registry'),
+    ]);
+    const all = [...top, ...dlbricks, ...registry].filter((name) => !/help|version|mlmodelscope/.test(name));
+    assert.deepEqual(all.sort(), COMMANDS.filter((name) => name !== '').sort());
+  });
+});
+
+describe('version', deadline, () => {
+  it('names the platform, its plugins, the framework and Node', async (t) => {
+    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
+    const { stdout, stderr, code } = await (await workplace(t)).run(['version']);
+    assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
+    const [platform, plugin, framework, node] = stdout.split('\n');
+    assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);
+    assert.match(`${plugin}\n${framework}`, /^dlbricks \d+\.\d+\.\d+\nonnxruntime \d+\.\d+\.\d+$/);
+  });
+});

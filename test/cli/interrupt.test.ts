@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Report } from '../../plugins/dlbricks/report/report.js';
+import { isRunning, measuringProcessesOf, needsLinux, until } from '../agent/support/processes.js';
+import { deadline, type StartOptions, workplace } from './support/command.js';
+import { planIn, reportIn } from './support/report.js';
+import { untilSomethingIsStored } from './support/stored.js';
+import { chain, MANY_OPERATORS } from './support/tiny-models.js';
+
+/** As many bricks, and the whole model twice. */
+const ALL = MANY_OPERATORS.length + 2;
+
+/** So many runs that a brick takes a noticeable fraction of a second. */
+const SLOW = ['--runs', '2000', '--warmup', '1'] as const;
+
+/** A command in the middle of measuring, and the process that does it. */
+async function midway(t: TestContext, options?: StartOptions) {
+  const place = await workplace(t);
+  const model = await place.write('many.onnx', chain(MANY_OPERATORS));
+  const args = ['dlbricks', 'validate', model, ...SLOW, '--export-json', 'report.json'];
+  const command = place.start(args, options);
+  await untilSomethingIsStored(place);
+  return { place, args, command, measuring: measuringProcessesOf(command.pid) };
+}
+
+async function assertGone(pids: readonly number[]): Promise<void> {
+  assert.notDeepEqual(pids, [], 'nothing was measured');
+  await until(() => !pids.some(isRunning));
+}
+
+describe('a command that is stopped while it measures', { ...deadline, skip: needsLinux, concurrency: 2 }, () => {
+  it('by kill -9 leaves no process behind, and the next one continues', async (t) => {
+    const { place, args, command, measuring } = await midway(t);
+    command.process.kill('SIGKILL');
+    await assertGone(measuring);
+    await command.ended;
+    const next = await place.run([...args.slice(0, -1), '-']);
+    const { toMeasure, known } = planIn(next);
+    assert(known >= 1 && toMeasure >= 1, `${known} known, ${toMeasure} to measure`);
+    assert.equal(known + toMeasure, ALL);
+    assert.equal(next.code, 0);
+    assert.equal(reportIn(next).models[0]?.coverage, 1);
+  });
+
+  const stops: readonly (readonly [name: string, signal: NodeJS.Signals, ownGroup: boolean])[] = [
+    ['by an interrupt', 'SIGINT', false],
+    ['by an interrupt of the whole process group, as a terminal sends it', 'SIGINT', true],
+    ['by a request to terminate', 'SIGTERM', false],
+  ];
+  for (const [name, signal, ownGroup] of stops) {
+    it(`${name} shows what it has, keeps it, and says so`, async (t) => {
+      const { place, command, measuring } = await midway(t, { ownGroup });
+      process.kill(ownGroup ? -command.pid : command.pid, signal);
+      const ending = await command.ended;
+      assert.equal(ending.code, 130);
+      assert.match(ending.stdout, /│ many +│ +20 │ +20 │/);
+      assert.match(ending.stderr, /^interrupted; everything measured so far is kept, and the same command continues/m);
+      await assertGone(measuring);
+      const shown = JSON.parse(await readFile(place.path('report.json'), 'utf8')) as Report;
+      const composed = await place.run(['dlbricks', 'compose', 'many.onnx', ...SLOW, '--export-json', '-']);
+      assert.equal(reportIn(composed).models[0]?.coverage, shown.models[0]?.coverage);
+    });
+  }
+
+  it('by two interrupts leaves no process behind either', async (t) => {
+    const { command, measuring } = await midway(t);
+    command.process.kill('SIGINT');
+    await setTimeout(1);
+    command.process.kill('SIGINT');
+    assert.equal((await command.ended).code, 130);
+    await assertGone(measuring);
+  });
+});
+
+describe('a command that is stopped', deadline, () => {
+  it('a second time does not wait for anything', async (t) => {
+    const place = await workplace(t);
+    const silent = createServer().listen(0, '127.0.0.1');
+    t.after(() => silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const command = place.start(['registry', 'agents', '--server', `127.0.0.1:${port}`]);
+    await once(silent, 'connection');
+    command.process.kill('SIGINT');
+    await setTimeout(100);
+    assert.equal(command.process.exitCode, null, 'it was not waiting');
+    command.process.kill('SIGINT');
+    assert.deepEqual(await command.ended, { stdout: '', stderr: '', code: 130 });
+  });
+
+  it('while it builds a zoo model leaves nothing half done', async (t) => {
+    const place = await workplace(t);
+    const folder = place.path('cache', 'zoo', 'v1');
+    const command = place.start(['zoo', 'alexnet']);
+    await until(() => existsSync(folder) && readdirSync(folder).length > 0);
+    command.process.kill('SIGINT');
+    assert.deepEqual(await command.ended, { stdout: '', stderr: 'interrupted\n', code: 130 });
+    assert.deepEqual(readdirSync(folder), []);
+  });
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { describe, it } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { assertOneMessage, planIn, reportIn } from './support/report.js';
+import { chain, FOUR_LAYERS } from './support/tiny-models.js';
+
+const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
+
+/** Writes an evaluation of two models, seven layers in all, five of them different. JSON is YAML. */
+async function evaluation(place: Workplace, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  await place.write('four.onnx', chain(FOUR_LAYERS));
+  await place.write('three.onnx', chain(['Relu', 'Exp', 'Abs']));
+  const manifest = {
+    dlspec: 'evaluation/v1',
+    name: 'tiny',
+    version: '1.0.0',
+    models: ['four.onnx', 'three.onnx'],
+    protocol: PROTOCOL,
+    ...changes,
+  };
+  return place.write('evaluation.yml', JSON.stringify(manifest));
+}
+
+async function contentOf(store: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(`${store}/data.mdb`))
+    .digest('hex');
+}
+
+describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
+  it('puts the table on standard output and what it is doing on standard error', async (t) => {
+    const place = await workplace(t);
+    const { stdout, stderr, code } = await place.run(['dlbricks', 'run', await evaluation(place)]);
+    assert.equal(code, 0);
+    assert.match(stdout, /│ four +│ +4 │ +3 │ +\d+\.\d+ │/);
+    assert.match(stdout, /│ three +│ +3 │ +3 │ +\d+\.\d+ │/);
+    assert.match(stdout, /7 layers in 2 models, 5 unique bricks/);
+    assert.equal(stderr, '7 layers, 5 unique bricks; 5 measurements to take, 0 known already\n');
+  });
+
+  it('measures nothing the second time, and says the same', async (t) => {
+    const place = await workplace(t);
+    const args = ['dlbricks', 'run', await evaluation(place), '--export-json', '-'];
+    const first = await place.run(args);
+    const stored = await contentOf(place.store);
+    const second = await place.run(args);
+    assert.deepEqual(planIn(second), { toMeasure: 0, known: 5 });
+    assert.equal(second.stdout, first.stdout);
+    assert.equal(await contentOf(place.store), stored, 'the store has changed');
+  });
+
+  it('measures only what an earlier evaluation has not', async (t) => {
+    const place = await workplace(t);
+    await place.run(['dlbricks', 'run', await evaluation(place, { models: ['three.onnx'] })]);
+    const { toMeasure, known } = planIn(await place.run(['dlbricks', 'run', await evaluation(place)]));
+    assert.deepEqual({ toMeasure, known }, { toMeasure: 2, known: 3 });
+  });
+
+  it('lets the manifest decide', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, {
+      batch_size: 2,
+      threads: 2,
+      granularity: 2,
+      measure_end_to_end: true,
+    });
+    const ending = await place.run(['dlbricks', 'run', manifest, '--export-json', '-']);
+    const { settings, system, models } = reportIn(ending);
+    const { granularity, batch, runs, warmup_runs, min_runs, time_budget_ms } = settings;
+    assert.deepEqual(
+      { granularity, batch, threads: system.threads, runs, warmup_runs, min_runs, time_budget_ms },
+      { granularity: 2, batch: 2, threads: 2, runs: 3, warmup_runs: 1, min_runs: 1, time_budget_ms: 1000 },
+    );
+    assert(models.every(({ end_to_end_ms: ms }) => ms !== null));
+  });
+
+  it('lets options win over the manifest', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, { batch_size: 4, granularity: 3, cut: 'kernel' });
+    const options = ['-G', '2', '--cut', 'layer', '--batch', '2', '--threads', '2', '--runs', '4', '--warmup', '0'];
+    const ending = await place.run(['dlbricks', 'run', manifest, ...options, '--export-json', '-']);
+    const { settings, system } = reportIn(ending);
+    const { granularity, cut, batch, runs, warmup_runs } = settings;
+    assert.deepEqual(
+      { granularity, cut, batch, threads: system.threads, runs, warmup_runs },
+      { granularity: 2, cut: 'layer', batch: 2, threads: 2, runs: 4, warmup_runs: 0 },
+    );
+  });
+
+  it('binds a dimension that the command line gives', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, { models: ['sentences.onnx'] });
+    await place.write('sentences.onnx', chain(['Relu'], ['batch', 'sequence']));
+    const { code } = await place.run(['dlbricks', 'run', manifest, '--dimension', 'sequence=16']);
+    assert.equal(code, 0);
+  });
+
+  it('refuses a dimension that no model has', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'run', await evaluation(place), '--dimension', 'sequence=16']);
+    assert.match(ending.stderr, /--dimension sequence: none of the models/);
+    assert.equal(ending.code, 2);
+  });
+
+  it('keeps measurements where --store says', async (t) => {
+    const place = await workplace(t);
+    await place.run(['dlbricks', 'run', await evaluation(place), '--store', 'elsewhere']);
+    assert.deepEqual([existsSync(place.path('elsewhere')), existsSync(place.store)], [true, false]);
+  });
+
+  it('says nothing when asked to be quiet', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'run', await evaluation(place), '--quiet']);
+    assert.deepEqual(ending, { stdout: '', stderr: '', code: 0 });
+  });
+
+  it('warns of more threads than there are cores', async (t) => {
+    const place = await workplace(t);
+    const cores = availableParallelism();
+    const threads = String(cores + 1);
+    const { stderr } = await place.run(['dlbricks', 'run', await evaluation(place), '--threads', threads]);
+    assert(stderr.startsWith(`warning: ${threads} threads on ${cores} cores: `), stderr);
+    assert.match(stderr, /ask for fewer with --threads$/m);
+  });
+
+  it('lets two at the same time share a store', async (t) => {
+    const place = await workplace(t);
+    const args = ['dlbricks', 'run', await evaluation(place)];
+    const endings = await Promise.all([place.run(args), place.run(args)]);
+    assert.deepEqual(
+      endings.map(({ code }) => code),
+      [0, 0],
+    );
+    assert.equal(planIn(await place.run(args)).toMeasure, 0);
+  });
+});
+
+describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
+  it('with mistakes gets all of them in one go, each with its place', async (t) => {
+    const place = await workplace(t);
+    const manifest = await place.write(
+      'wrong.yml',
+      [
+        'dlspec: evaluation/v1',
+        'name: wrong',
+        'version: 1',
+        'modles: [a.onnx]',
+        'models:',
+        '  - zoo:resnet81',
+        '  - missing.onnx',
+        'threads: 0',
+        'protocol: { runs: many }',
+      ].join('\n'),
+    );
+    const ending = await place.run(['dlbricks', 'run', manifest]);
+    assertOneMessage(ending);
+    assert.equal(ending.code, 2);
+    const lines = ending.stderr.trimEnd().split('\n');
+    for (const line of lines) assert.match(line, /^.+\/wrong\.yml:\d+:\d+: \S+: expected .+, found .+$/);
+    assert.deepEqual(
+      lines.map((line) => /:(\d+:\d+: [^:]+):/.exec(line)?.[1]),
+      ['3:10: version', '4:1: modles', '6:5: models[0]', '7:5: models[1]', '8:10: threads', '9:19: protocol.runs'],
+    );
+  });
+
+  it('that asks for another machine gets the list of what is missing here, and nothing is measured', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, {
+      hardware: { processor: 'Nonesuch', cores: { min: 99999 }, memory: { min_gib: 1e9 } },
+      software: { framework: { name: 'onnxruntime', version: '^99' } },
+    });
+    const ending = await place.run(['dlbricks', 'run', manifest]);
+    assertOneMessage(ending);
+    assert.equal(ending.code, 1);
+    const [first, ...rest] = ending.stderr.trimEnd().split('\n');
+    assert.match(first ?? '', /^the agent does not fit the evaluation:$/);
+    assert.deepEqual(
+      rest.map((line) => /^ {2}(\w+: expected .+), found .+$/.exec(line)?.[1]),
+      [
+        'hardware: expected a processor "Nonesuch"',
+        'hardware: expected at least 99999 cores',
+        'hardware: expected at least 1000000000 GiB of memory',
+        'software: expected onnxruntime ^99',
+      ],
+    );
+    assert.equal(existsSync(place.store), false);
+  });
+
+  it('of another plugin is refused before any model is read', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, { plugin: 'other' });
+    await place.write('four.onnx', 'not a model');
+    const ending = await place.run(['dlbricks', 'run', manifest]);
+    assert.match(ending.stderr, /evaluation\.yml: plugin: expected dlbricks, found other/);
+    assert.equal(ending.code, 2);
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { recipeSchema } from '../../plugins/dlbricks/recipe.js';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { assertOneMessage, planIn, reportIn } from './support/report.js';
+import { chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+
+const RESULTS = 'results.json';
+
+async function generate(place: Workplace, ...options: readonly string[]) {
+  await place.write('secret.onnx', chain(FOUR_LAYERS));
+  return place.run(['dlbricks', 'generate', 'secret.onnx', '-o', 'given', ...options]);
+}
+
+async function recipeOf(place: Workplace) {
+  return recipeSchema.parse(JSON.parse(await readFile(place.path('given', 'recipe.json'), 'utf8')));
+}
+
+function bricksIn(place: Workplace): Promise<readonly string[]> {
+  return readdir(place.path('given', 'suite', 'bricks'));
+}
+
+describe('a suite', { ...deadline, concurrency: 2 }, () => {
+  it('that was measured composes with its recipe to what validating the model gives', async (t) => {
+    const place = await workplace(t);
+    await generate(place);
+    const validated = await place.run(['dlbricks', 'validate', 'secret.onnx', ...QUICK, '--export-json', '-']);
+    const measured = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...QUICK, '--export-json', RESULTS]);
+    assert.deepEqual([measured.code, planIn(measured)], [0, { toMeasure: 0, known: 3 }]);
+    const composed = await place.run(
+      ['dlbricks', 'compose', '--recipe', 'given/recipe.json', '--results', RESULTS, '--export-json', '-'],
+      { env: { MLMODELSCOPE_STORE: place.path('empty') } },
+    );
+    assert.equal(composed.code, 0);
+    const [expected, actual] = [reportIn(validated).models[0], reportIn(composed).models[0]];
+    assert.deepEqual(actual, {
+      ...expected,
+      end_to_end_ms: null,
+      end_to_end_repeat_ms: null,
+      normalized_latency: null,
+    });
+  });
+
+  it('is measured by somebody who has none of the models', async (t) => {
+    const [owner, other] = [await workplace(t), await workplace(t)];
+    await generate(owner);
+    const suite = owner.path('given', 'suite');
+    const { stdout, stderr, code } = await other.run(['dlbricks', 'run', '--suite', suite, ...QUICK]);
+    assert.deepEqual({ stdout, code }, { stdout: '', code: 0 });
+    assert.match(stderr, /^3 of 3 bricks measured, 3 of them now; 0 failed$/m);
+    assert.match(stderr, /--export-json FILE/);
+  });
+
+  it('holds the bricks of decoys, of which the recipe says nothing', async (t) => {
+    const place = await workplace(t);
+    await place.write('decoy.onnx', chain(['Exp', 'Abs']));
+    await generate(place, '--decoy', 'decoy.onnx');
+    const { models } = await recipeOf(place);
+    assert.deepEqual(
+      models.map(({ name, bricks }) => [name, bricks.length]),
+      [['secret', 3]],
+    );
+    assert.equal((await bricksIn(place)).length, 5);
+  });
+
+  it('is cut as the options say', async (t) => {
+    const place = await workplace(t);
+    await generate(place, '-G', '2', '--batch', '3');
+    const { granularity, batch, models } = await recipeOf(place);
+    assert.deepEqual([granularity, batch, models[0]?.sequences.length], [2, 3, 2]);
+  });
+
+  it('is never written over', async (t) => {
+    const place = await workplace(t);
+    await generate(place);
+    const before = await bricksIn(place);
+    const again = await generate(place, '-G', '2');
+    assertOneMessage(again);
+    assert.match(again.stderr, /given\/suite exists already; name another folder with -o, or remove it first/);
+    assert.equal(again.code, 2);
+    assert.deepEqual(await bricksIn(place), before);
+  });
+
+  it('is not begun in a folder that cannot be written', async (t) => {
+    const place = await workplace(t);
+    await place.write('given', 'a file');
+    const ending = await generate(place);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /given/);
+    assert.equal(ending.code, 1);
+  });
+
+  it('that was changed on its way is not measured', async (t) => {
+    const place = await workplace(t);
+    await generate(place);
+    const [brick = ''] = await bricksIn(place);
+    await place.write(`given/suite/bricks/${brick}`, chain(['Sin']));
+    const ending = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...QUICK]);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, new RegExp(`${brick}: its content is not what its name promises`));
+    assert.equal(ending.code, 2);
+    assert.equal(existsSync(place.store), false);
+  });
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** The command as it was built beside these tests. */
+export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+
+/** Against hanging only; every test here takes a few seconds at most. */
+export const deadline = { timeout: 120_000 };
+
+const POLL_MS = 20;
+
+/** How a command ended. */
+export interface Ending {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** null where a signal ended it. */
+  readonly code: number | null;
+}
+
+/** A command that runs. */
+export interface Running {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly ended: Promise<Ending>;
+  /** Resolves with the match once standard output or standard error has one. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export interface StartOptions {
+  /** Added to the workplace's environment; undefined removes. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Lead its own process group, as a shell's job does. */
+  readonly ownGroup?: boolean;
+}
+
+/** A folder of its own for one test, in which commands run as a user without any history would run them. */
+export interface Workplace {
+  readonly folder: string;
+  /** Where commands keep measurements by default. */
+  readonly store: string;
+  readonly env: NodeJS.ProcessEnv;
+  path(...names: readonly string[]): string;
+  /** Writes a file and returns its path. */
+  write(name: string, content: string | Uint8Array): Promise<string>;
+  /** Starts `mlmodelscope ARGS`; it is killed when the test ends. */
+  start(args: readonly string[], options?: StartOptions): Running;
+  /** Runs `mlmodelscope ARGS` to its end. */
+  run(args: readonly string[], options?: StartOptions): Promise<Ending>;
+}
+
+/** What would make the command's surroundings differ from machine to machine. */
+const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR', 'MLMODELSCOPE_DEBUG'];
+
+export async function workplace(t: TestContext): Promise<Workplace> {
+  const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const path = (...names: readonly string[]): string => join(folder, ...names);
+  const store = path('store');
+  const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.includes(name));
+  const env = {
+    ...Object.fromEntries(inherited),
+    HOME: folder,
+    MLMODELSCOPE_STORE: store,
+    MLMODELSCOPE_CACHE: path('cache'),
+  };
+
+  function start(args: readonly string[], { env: changes = {}, ownGroup = false }: StartOptions = {}): Running {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: folder,
+      env: { ...env, ...changes },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: ownGroup,
+    });
+    t.after(() => child.kill('SIGKILL'));
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    const ended = new Promise<Ending>((resolve) => {
+      child.once('close', (code) => resolve({ stdout, stderr, code }));
+    });
+    const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
+      for (;;) {
+        const match = pattern.exec(stdout) ?? pattern.exec(stderr);
+        if (match !== null) return match;
+        if (child.exitCode !== null) assert.fail(`ended without a word of ${pattern}:\n${stdout}${stderr}`);
+        await setTimeout(POLL_MS);
+      }
+    };
+    return { process: child, pid: child.pid ?? 0, ended, said };
+  }
+
+  return {
+    folder,
+    store,
+    env,
+    path,
+    write: async (name, content) => {
+      await writeFile(path(name), content);
+      return path(name);
+    },
+    start,
+    run: (args, options) => start(args, options).ended,
+  };
+}

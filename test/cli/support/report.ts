@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { type Report, reportSchema } from '../../../plugins/dlbricks/report/report.js';
+import type { Ending } from './command.js';
+
+/** The one JSON document that standard output has to be; anything else fails. */
+export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
+  return reportSchema.parse(JSON.parse(stdout));
+}
+
+/** How many measurements a command said that it takes, and how many it found in the store. */
+export function planIn({ stderr }: Ending): { readonly toMeasure: number; readonly known: number } {
+  const said = /(?<toMeasure>\d+) measurements to take, (?<known>\d+) known already/.exec(stderr)?.groups;
+  assert(said !== undefined, `no plan on standard error:\n${stderr}`);
+  return { toMeasure: Number(said['toMeasure']), known: Number(said['known']) };
+}
+
+/** Fails unless this is one message for people: no stack trace, no escape codes, nothing on standard output. */
+export function assertOneMessage({ stdout, stderr }: Ending): void {
+  assert.equal(stdout, '');
+  assert.doesNotMatch(stderr, /^\s+at .+:\d+/m, 'a stack trace');
+  assert.doesNotMatch(stderr, /unexpected error|\bundefined\b|\[object /);
+  assert.notEqual(stderr.trim(), '');
+}

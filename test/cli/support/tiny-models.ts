@@ -1,0 +1,67 @@
+import { ELEMENT_TYPES } from '../../../src/onnx/element-type.js';
+import type { DeclaredType, Dimension, Model, Node } from '../../../src/onnx/model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import { int } from '../../../src/zoo/attributes.js';
+
+/** Measured in a moment, so that a test is about the command and not about the runtime. */
+export const QUICK = ['--runs', '3', '--warmup', '1'] as const;
+
+const FLOATS: readonly Dimension[] = ['batch', 8];
+
+function encode(graph: Pick<Model['graph'], 'nodes' | 'inputs' | 'outputs' | 'types'>): Uint8Array {
+  const opsets = new Map([
+    ['', 17],
+    ['no.runtime', 1],
+  ]);
+  const whole = { name: 'tiny', initializers: new Map(), ...graph };
+  return encodeModelToBytes({ source: 'tiny', irVersion: 8, opsets, graph: whole });
+}
+
+function node(operator: string, inputs: readonly string[], output: string): Node {
+  const [opType = '', domain = ''] = operator.split(':').reverse();
+  return { name: '', opType, domain, inputs, outputs: [output], attributes: [] };
+}
+
+/**
+ * x ─► operator ─► operator ─► … ─► y, all float32 of the same shape. An operator of another domain is `domain:Operator`;
+ * no runtime has one of the domain `no.runtime`.
+ *
+ * @param dims of every value; by default a batch of 8 numbers each
+ */
+export function chain(operators: readonly string[], dims: readonly Dimension[] = FLOATS): Uint8Array {
+  const nameOf = (index: number): string => (index === 0 ? 'x' : index === operators.length ? 'y' : `v${index}`);
+  const nodes = operators.map((operator, index) => node(operator, [nameOf(index)], nameOf(index + 1)));
+  const type: DeclaredType = { elementType: 'float32', dims };
+  const types = new Map(['x', ...nodes.flatMap(({ outputs }) => outputs)].map((name) => [name, type]));
+  return encode({ nodes, inputs: ['x'], outputs: ['y'], types });
+}
+
+/** Four layers, three of them different. */
+export const FOUR_LAYERS = ['Relu', 'Sigmoid', 'Relu', 'Tanh'] as const;
+
+/** As many different bricks. */
+export const MANY_OPERATORS =
+  'Relu Sigmoid Tanh Exp Abs Neg Softplus Softsign Elu Selu LeakyRelu HardSigmoid Sin Cos Atan Floor Ceil Erf Sign Round'.split(
+    ' ',
+  );
+
+/**
+ * Every layer runs by itself, and the whole does not: three exponentials make an index of at least 4 (from -1 up), and
+ * there are 3 rows.
+ */
+export function failsOnlyAsAWhole(): Uint8Array {
+  const float = (dims: readonly Dimension[]): DeclaredType => ({ elementType: 'float32', dims });
+  const operators = ['Exp', 'Exp', 'Exp'];
+  const nodes = [
+    ...operators.map((operator, index) => node(operator, [`x${index}`], `x${index + 1}`)),
+    { ...node('Cast', ['x3'], 'index'), attributes: [int('to', ELEMENT_TYPES.int64.code)] },
+    node('Gather', ['rows', 'index'], 'y'),
+  ];
+  const types = new Map<string, DeclaredType>([
+    ...['x0', 'x1', 'x2', 'x3'].map((name) => [name, float(FLOATS)] as const),
+    ['index', { elementType: 'int64', dims: FLOATS }],
+    ['rows', float([3])],
+    ['y', float(FLOATS)],
+  ]);
+  return encode({ nodes, inputs: ['x0', 'rows'], outputs: ['y'], types });
+}

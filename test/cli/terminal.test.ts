@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { needsTerminal, onTerminal } from './support/pseudo-terminal.js';
+import { screenOf } from './support/screen.js';
+import { chain, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+
+const ESCAPE = '\u001b';
+
+/** Enough runs that a bar is seen before it is gone. */
+const VISIBLE = ['--runs', '400', '--warmup', '1'] as const;
+
+async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
+  await place.write('many.onnx', chain(MANY_OPERATORS));
+  await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
+  return ['dlbricks', 'validate', 'many.onnx', 'broken.onnx', ...options];
+}
+
+describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () => {
+  it('has no escape codes and no bars', async (t) => {
+    const place = await workplace(t);
+    const { stdout, stderr } = await place.run(await validate(place, ...QUICK));
+    assert(!`${stdout}${stderr}`.includes(ESCAPE));
+    assert.doesNotMatch(stderr, /\r|\d %/);
+  });
+
+  it('has none where a build server’s variables make libraries colourful either', async (t) => {
+    const place = await workplace(t);
+    const env = { CI: 'true', FORCE_COLOR: '1' };
+    const { stdout, stderr } = await place.run(await validate(place, ...QUICK), { env });
+    assert(!`${stdout}${stderr}`.includes(ESCAPE));
+  });
+});
+
+describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, () => {
+  for (const columns of [80, 120]) {
+    it(`of ${columns} columns a bar shows how far it is, and is gone at the end`, async (t) => {
+      const place = await workplace(t);
+      const terminal = onTerminal(t, place, await validate(place, ...VISIBLE), columns);
+      await terminal.ended;
+      const output = terminal.output();
+      assert.match(output, /measuring +\d+ % \[=+-+\] +\d+\/25 {2}\d+ s left {2}many: [A-Z]/);
+      const { lines, cursorShown } = screenOf(output, columns);
+      assert.match(lines[0] ?? '', /^22 layers, 21 unique bricks; 25 measurements to take/);
+      assert.match(lines[1] ?? '', /^warning: broken \(whole\): unsupported: /);
+      assert.deepEqual(
+        lines.filter((line) => line.includes('measuring')),
+        [],
+      );
+      assert.equal(lines.filter((line) => line.startsWith('┌')).length, 1);
+      assert.equal(cursorShown, true);
+    });
+  }
+
+  it('colours the table', async (t) => {
+    const place = await workplace(t);
+    const terminal = onTerminal(t, place, await validate(place, ...QUICK), 120);
+    await terminal.ended;
+    assert(terminal.output().includes(`${ESCAPE}[1mmodel`));
+  });
+
+  it('does not where NO_COLOR is set', async (t) => {
+    const place = await workplace(t);
+    const terminal = onTerminal(t, place, await validate(place, ...QUICK), 120, { NO_COLOR: '1' });
+    await terminal.ended;
+    assert(!terminal.output().includes(`${ESCAPE}[1m`));
+  });
+
+  it('draws no bars when asked to be quiet', async (t) => {
+    const place = await workplace(t);
+    const terminal = onTerminal(t, place, await validate(place, ...QUICK, '--quiet'), 80);
+    await terminal.ended;
+    assert(!terminal.output().includes(ESCAPE));
+  });
+
+  for (const [name, keys] of [
+    ['once', '\u0003'],
+    ['twice', '\u0003\u0003'],
+  ] as const) {
+    it(`leaves the cursor as it was when it is interrupted ${name}`, async (t) => {
+      const place = await workplace(t);
+      const terminal = onTerminal(t, place, await validate(place, '--runs', '5000'), 80);
+      await terminal.shows(/measuring/);
+      terminal.type(keys);
+      await terminal.ended;
+      const { cursorShown, lines } = screenOf(terminal.output(), 80);
+      assert.equal(cursorShown, true);
+      assert.equal(
+        lines.some((line) => line.includes('measuring')),
+        false,
+      );
+    });
+  }
+
+  it('shows names from files without obeying them', async (t) => {
+    const place = await workplace(t);
+    await place.write(`evil${ESCAPE}]0;title\u0007.onnx`, chain(['Relu']));
+    const terminal = onTerminal(t, place, ['dlbricks', 'compose', `evil${ESCAPE}]0;title\u0007.onnx`], 120);
+    await terminal.ended;
+    assert(!terminal.output().includes(`${ESCAPE}]`));
+  });
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { assertOneMessage } from './support/report.js';
+import { chain } from './support/tiny-models.js';
+
+interface Mistake {
+  readonly args: readonly string[];
+  readonly says: RegExp;
+  readonly code: number;
+  /** Makes what the arguments refer to. */
+  readonly given?: (place: Workplace) => Promise<unknown>;
+}
+
+const validate = (...args: readonly string[]): readonly string[] => ['dlbricks', 'validate', ...args];
+const MODEL = 'model.onnx';
+const withModel = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu']));
+const withFixedBatch = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], [1, 8]));
+const withSymbol = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], ['batch', 'sequence']));
+
+const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'no arguments': { args: [], says: /^Usage: mlmodelscope/, code: 2 },
+  'no subcommand': { args: ['dlbricks'], says: /^Usage: mlmodelscope dlbricks/, code: 2 },
+  'an unknown command': { args: ['agnet'], says: /unknown command 'agnet'\n\(Did you mean agent\?\)/, code: 2 },
+  'an unknown subcommand': {
+    args: ['dlbricks', 'validat'],
+    says: /unknown command 'validat'\n\(Did you mean validate\?\)/,
+    code: 2,
+  },
+  'an unknown option': {
+    args: validate(MODEL, '--thread', '2'),
+    says: /unknown option '--thread'\n\(Did you mean --threads\?\)/,
+    code: 2,
+  },
+  'no model': { args: validate(), says: /missing required argument 'model'/, code: 2 },
+  'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
+  'a second evaluation': { args: ['dlbricks', 'run', 'a.yml', 'b.yml'], says: /too many arguments/, code: 2 },
+  'neither evaluation nor suite': { args: ['dlbricks', 'run'], says: /an evaluation manifest or --suite/, code: 2 },
+  'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },
+  'no threads': {
+    args: validate(MODEL, '--threads', '0'),
+    says: /--threads <n>' argument '0' is invalid. expected a whole number from 1 to 1024/,
+    code: 2,
+  },
+  'a granularity that is no number': {
+    args: validate(MODEL, '-G', 'x'),
+    says: /--granularity <n>' argument 'x' is invalid. expected a whole number from 1/,
+    code: 2,
+  },
+  'a negative batch': { args: validate(MODEL, '--batch', '-1'), says: /expected a whole number from 1/, code: 2 },
+  'a fraction of a run': { args: validate(MODEL, '--runs', '1.5'), says: /expected a whole number from 1/, code: 2 },
+  'a warm-up that is no number': { args: validate(MODEL, '--warmup', ''), says: /expected a whole number/, code: 2 },
+  'an unknown cut': { args: validate(MODEL, '--cut', 'diagonal'), says: /Allowed choices are layer/, code: 2 },
+  'a dimension without a size': {
+    args: validate(MODEL, '--dimension', 'sequence'),
+    says: /expected NAME=VALUE, for example sequence=128/,
+    code: 2,
+  },
+  'a batch given as a dimension': { args: validate(MODEL, '--dimension', 'batch=2'), says: /--batch/, code: 2 },
+  'a dimension that no model has': {
+    args: validate(MODEL, '--dimension', 'length=4', '--dimension', 'sequence=4'),
+    says: /--dimension length: none of the models .* they have batch, sequence/,
+    code: 2,
+    given: withSymbol,
+  },
+  'a dimension whose size is not said': {
+    args: validate(MODEL),
+    says: /model\.onnx: .*"sequence" is not known.* --dimension sequence=SIZE/,
+    code: 1,
+    given: withSymbol,
+  },
+  'a batch that the model does not take': {
+    args: validate(MODEL, '--batch', '2'),
+    says: /model\.onnx: .*batch is fixed at 1.*cannot be 2/,
+    code: 1,
+    given: withFixedBatch,
+  },
+  'a missing file': { args: validate('none.onnx'), says: /^none\.onnx: expected an ONNX file, found no such/, code: 2 },
+  'a missing manifest': { args: validate('none.yml'), says: /^none\.yml:1:1: .*found no such file/, code: 2 },
+  'a folder for a model': {
+    args: validate(MODEL),
+    says: /^model\.onnx: expected an ONNX file, found a folder/,
+    code: 2,
+    given: (place) => mkdir(place.path(MODEL)),
+  },
+  'a file of another kind': {
+    args: validate('model.pb'),
+    says: /^model\.pb: expected a model manifest \(\.yml\), an ONNX file \(\.onnx\) or zoo:NAME/,
+    code: 2,
+  },
+  'a file that is not what its name says': {
+    args: validate(MODEL),
+    says: /^model\.onnx is not an ONNX file/,
+    code: 1,
+    given: (place) => place.write(MODEL, 'hello'),
+  },
+  'a truncated file': {
+    args: validate(MODEL),
+    says: /^model\.onnx .*truncated/,
+    code: 1,
+    given: (place) => place.write(MODEL, chain(['Relu', 'Tanh']).slice(0, 60)),
+  },
+  'an unknown zoo model': {
+    args: validate('zoo:resnet81'),
+    says: /^zoo:resnet81: expected a model of the zoo .*did you mean "zoo:resnet18"\?/,
+    code: 2,
+  },
+  'an unknown name in the zoo command': { args: ['zoo', 'alexnt'], says: /Did you mean alexnet\?/, code: 1 },
+  'an address without a port': { args: ['agent', '--listen', 'localhost'], says: /expected HOST:PORT/, code: 2 },
+  'an address that is not of this machine': {
+    args: ['agent', '--listen', '192.0.2.1:7070'],
+    says: /^the agent cannot listen on 192\.0\.2\.1:7070: .*choose another address/,
+    code: 1,
+  },
+  'a store of an unknown kind': {
+    args: validate(MODEL, '--store', 'redis://localhost'),
+    says: /no backend for redis:\/\/.* Accepted: /,
+    code: 2,
+    given: withModel,
+  },
+  'a folder that is no suite': { args: ['dlbricks', 'run', '--suite', '.'], says: /a suite is a folder with/, code: 2 },
+  'a missing recipe': { args: ['dlbricks', 'compose', '--recipe', 'r.json'], says: /not a readable recipe/, code: 2 },
+  'missing results': {
+    args: ['dlbricks', 'compose', MODEL, '--results', 'r.json'],
+    says: /not a readable results file/,
+    code: 2,
+    given: withModel,
+  },
+  'a system that the store has nothing of': {
+    args: ['dlbricks', 'compose', MODEL, '--system', 'abc'],
+    says: /--system abc: the store has no measurements at all/,
+    code: 1,
+    given: withModel,
+  },
+  'a granularity for what is cut already': {
+    args: ['dlbricks', 'run', '--suite', '.', '-G', '2'],
+    says: /--granularity cannot be used with --suite/,
+    code: 2,
+  },
+};
+
+describe('a mistake on the command line', { ...deadline, concurrency: 2 }, () => {
+  for (const [name, { args, says, code, given }] of Object.entries(MISTAKES)) {
+    it(`gets one message that says what to do: ${name}`, async (t) => {
+      const place = await workplace(t);
+      await given?.(place);
+      const ending = await place.run(args);
+      assert.match(ending.stderr, says);
+      assert.equal(ending.code, code);
+      assertOneMessage(ending);
+    });
+  }
+});
