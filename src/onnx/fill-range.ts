@@ -9,7 +9,7 @@ export interface Range {
 }
 
 /** How one input of one node reads a value. */
-interface Use {
+export interface Use {
   readonly node: Node;
   readonly index: number;
 }
@@ -18,6 +18,7 @@ const SIGNED: Range = { low: -1, high: 1 };
 const NEAR_ONE: Range = { low: 0.9, high: 1.1 };
 const SMALL: Range = { low: -0.1, high: 0.1 };
 const POSITIVE: Range = { low: 0.5, high: 1.5 };
+const DIVISOR: Range = { low: 1, high: 3 };
 const QUANTIZATION_SCALE: Range = { low: 0.01, high: 0.05 };
 
 /** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
@@ -50,6 +51,15 @@ const PASSING_ON = new Set([
   'Unsqueeze',
 ]);
 
+/** Operators whose second input holds positions along one axis of the first. */
+const ALONG_ONE_AXIS = new Set(['Gather', 'GatherElements', 'Scatter', 'ScatterElements']);
+
+/** Operators whose second input holds positions along several axes of the first. */
+const ALONG_ALL_AXES = new Set(['GatherND', 'ScatterND']);
+
+/** Operators that divide integers by their second input: by zero they end the process. */
+const DIVISIONS = new Set(['Div', 'Mod']);
+
 /** How far an integer is followed through {@link PASSING_ON} operators to the operator that indexes with it. */
 const MOST_STEPS = 8;
 
@@ -63,7 +73,7 @@ function product(dims: readonly number[]): number {
 }
 
 /** Number of products that are summed for one output element, or undefined where the operator sums none. */
-function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
+export function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
   if (index !== 1) return undefined;
   switch (node.opType) {
     case 'Conv':
@@ -94,6 +104,10 @@ function weightRange(use: Use, type: TensorType): Range | undefined {
   return { low: -bound, high: bound };
 }
 
+function below(size: number | undefined): Range | undefined {
+  return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
+}
+
 /** Valid indices where the value is one, found by following the value to the operator that indexes with it. */
 function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefined {
   const { node, index } = use;
@@ -104,11 +118,11 @@ function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefin
     }
     return undefined;
   }
-  if ((node.opType !== 'Gather' && node.opType !== 'GatherElements') || index !== 1) return undefined;
+  if (index !== 1) return undefined;
   const dims = graph.typeOf(node.inputs[0] ?? '')?.dims;
-  const axis = intAttribute(node, 'axis', 0);
-  const size = dims?.at(axis);
-  return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
+  if (ALONG_ONE_AXIS.has(node.opType)) return below(dims?.at(intAttribute(node, 'axis', 0)));
+  if (ALONG_ALL_AXES.has(node.opType)) return below(dims?.toSorted((a, b) => a - b)[0]);
+  return undefined;
 }
 
 /** A graph with its uses indexed, so that asking for many values stays linear. */
@@ -154,7 +168,7 @@ export function fillRange(graph: TypedGraph, name: string, type: TensorType): Ra
   const uses = graph.uses.get(name) ?? [];
   if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
     for (const use of uses) {
-      const range = indexRange(use, graph, MOST_STEPS);
+      const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MOST_STEPS);
       if (range !== undefined) return range;
     }
     return integerRange(type.elementType);
