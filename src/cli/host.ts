@@ -56,6 +56,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   return {
     signal,
     color: terminal.color,
+    columns: terminal.columns,
     print: terminal.out,
     warn,
     progress: (quiet) => (shown = createProgress(terminal, quiet)),

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
   readonly color: boolean;
+  /** Columns of the terminals that `out` and `err` are; undefined where they are none. */
+  readonly columns: { readonly out: number | undefined; readonly err: number | undefined };
 }
 
 /** Control characters, which names in foreign files may hold and a terminal would obey; tab and newline are kept. */
@@ -43,5 +45,6 @@ export function processTerminal(): Terminal {
     errStream: stderr,
     isInteractive: Boolean(stderr.isTTY) && env['TERM'] !== 'dumb',
     color: isOutTerminal && !noColor,
+    columns: { out: stdout.columns, err: stderr.columns },
   };
 }

@@ -23,6 +23,8 @@ export interface CommandHost {
   readonly signal: AbortSignal;
   /** Whether standard output may be coloured. */
   readonly color: boolean;
+  /** Columns of the terminals that standard output and standard error are, where they are terminals. */
+  readonly columns?: { readonly out: number | undefined; readonly err: number | undefined };
   /** Writes to standard output. */
   print(text: string): void;
   /** Writes a line to standard error. */

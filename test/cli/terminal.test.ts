@@ -47,7 +47,9 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
         lines.filter((line) => line.includes('measuring')),
         [],
       );
-      assert.equal(lines.filter((line) => line.startsWith('┌')).length, 1);
+      const rows = lines.filter((line) => /^[┌│├└]/.test(line));
+      assert.equal(rows.filter((row) => /^│ (many|broken) .*│$/.test(row)).length, 2);
+      for (const row of rows) assert.match(row, /[┐│┤┘]$/, 'a row is broken');
       assert.equal(cursorShown, true);
     });
   }

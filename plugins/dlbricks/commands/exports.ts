@@ -124,8 +124,9 @@ export async function writeReport(report: Report, { exports, quiet }: Outputs, h
     host,
     () => {
       if (quiet) return;
-      if (exports.some(({ path }) => path === STANDARD_OUTPUT)) host.warn(toTable(report, { color: false }).trimEnd());
-      else host.print(toTable(report, { color: host.color }));
+      if (exports.some(({ path }) => path === STANDARD_OUTPUT))
+        host.warn(toTable(report, { color: false, width: host.columns?.err }).trimEnd());
+      else host.print(toTable(report, { color: host.color, width: host.columns?.out }));
     },
   );
 }

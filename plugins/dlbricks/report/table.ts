@@ -1,30 +1,73 @@
 import Table from 'cli-table3';
 import { createColors } from 'picocolors';
-import { columnsFor, oneLine, summaryLines } from './columns.js';
+import { type Column, columnsFor, oneLine, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
+import { wrap } from './wrap.js';
 
 /** How many missing bricks are named per model before the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
 
+/** What goes first where a terminal is too narrow for all columns. */
+const DISPENSABLE = ['longest path (ms)', 'again', '±', 'unique', 'layers'];
+
+export interface TableOptions {
+  readonly color: boolean;
+  /** Columns of the terminal that shows it; without, the table is as wide as it has to be. */
+  readonly width?: number | undefined;
+}
+
+type Colors = ReturnType<typeof createColors>;
+
 function missingLines({ name, missing }: ModelReport): string[] {
-  const shown = missing.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, sequences, reason }) => {
+  // Both measurements of a whole model fail for the same reason as a rule.
+  const distinct = missing.filter(({ benchmark, reason }, index) => {
+    return benchmark === 'brick' || missing.findIndex((other) => other.reason === reason) === index;
+  });
+  const shown = distinct.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, sequences, reason }) => {
     const what = benchmark === 'end_to_end' ? 'the whole model' : `${sequences} x ${operators.join('+')}`;
     return `  ${oneLine(`${name}: missing ${what}: ${reason}`)}`;
   });
-  const rest = missing.length - shown.length;
+  const rest = distinct.length - shown.length;
   return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
-/** The report for people: a table, what is missing, and the summary. */
-export function toTable(report: Report, options: { readonly color: boolean }): string {
-  const colors = createColors(options.color);
-  const columns = columnsFor(report);
+function draw({ models }: Report, columns: readonly Column[], titleOf: (title: string) => string): string {
   const table = new Table({
-    head: columns.map(({ title }) => colors.bold(title)),
+    head: columns.map(({ title }) => titleOf(title)),
     colAligns: columns.map(({ align }) => align),
     style: { head: [], border: [], compact: true },
   });
-  for (const model of report.models) table.push(columns.map(({ cell }) => cell(model)));
-  const missing = report.models.flatMap(missingLines);
-  return [table.toString(), ...missing.map((line) => colors.yellow(line)), ...summaryLines(report), ''].join('\n');
+  for (const model of models) table.push(columns.map(({ cell }) => cell(model)));
+  return table.toString();
+}
+
+/** Its first line is a border, of which each character takes one column. */
+function widthOf(table: string): number {
+  return table.indexOf('\n');
+}
+
+/** The table as wide as it may be: titles in two lines at first, then with fewer columns, which it names. */
+function fittingTable(report: Report, colors: Colors, width: number): readonly string[] {
+  let columns = columnsFor(report);
+  let table = draw(report, columns, colors.bold);
+  const leftOut: string[] = [];
+  for (const title of ['', ...DISPENSABLE]) {
+    if (widthOf(table) <= width) break;
+    if (columns.some((column) => column.title === title)) leftOut.push(title);
+    columns = columns.filter((column) => column.title !== title);
+    table = draw(report, columns, (text) => text.split(' (').map(colors.bold).join('\n('));
+  }
+  if (leftOut.length === 0) return [table];
+  const note = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
+  return [table, wrap(note, width, '  ')];
+}
+
+/** The report for people: a table, what is missing, and the summary. */
+export function toTable(report: Report, { color, width = Infinity }: TableOptions): string {
+  const colors = createColors(color);
+  const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));
+  const summary = summaryLines(report).map((line) => wrap(line, width, '  '));
+  return [...fittingTable(report, colors, width), ...missing.map((line) => colors.yellow(line)), ...summary, ''].join(
+    '\n',
+  );
 }

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { wrap } from '../../../../plugins/dlbricks/report/wrap.js';
+import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
+
+const report = reportOf(
+  resultOf([{ estimate: estimateOf('resnet50', 10.9), endToEnd: endToEndOf(0, 10, 5000, 10.4) }]),
+  SETTINGS,
+);
+
+function linesAt(width: number): readonly string[] {
+  return toTable(report, { color: false, width }).split('\n');
+}
+
+/** The titles of the columns, put together again where they are in two lines. */
+function titlesAt(width: number): readonly string[] {
+  const lines = linesAt(width);
+  const heading = lines.slice(
+    1,
+    lines.findIndex((line) => line.startsWith('├')),
+  );
+  const rows = heading.map((line) => line.split('│').slice(1, -1));
+  return (rows[0] ?? []).map((_, column) =>
+    rows
+      .map((cells) => (cells[column] ?? '').trim())
+      .join(' ')
+      .trim(),
+  );
+}
+
+describe('a table on a terminal', () => {
+  for (const width of [80, 90, 100, 120]) {
+    test(`of ${width} columns fits it`, () => {
+      for (const line of linesAt(width)) assert.ok(line.length <= width, line);
+    });
+  }
+
+  test('has all columns where there is room', () => {
+    assert.deepEqual(titlesAt(120), titlesAt(Infinity));
+    assert.ok(!linesAt(120).join('\n').includes('too narrow'));
+  });
+
+  test('keeps what it is about, and names what it leaves out', () => {
+    assert.deepEqual(titlesAt(80), [
+      'model',
+      'layers',
+      'unique',
+      'constructed (ms)',
+      '±',
+      'end-to-end (ms)',
+      'normalized',
+    ]);
+    assert.ok(
+      linesAt(80).some((line) => line.startsWith('This terminal is too narrow for: longest path (ms), again;')),
+    );
+  });
+});
+
+describe('a model that fails as a whole twice for one reason', () => {
+  test('says so once', () => {
+    const failed = { estimate: estimateOf('failed', 5), endToEnd: endToEndOf(3, FAILURE, 60_000, FAILURE) };
+    const text = toTable(reportOf(resultOf([failed]), SETTINGS), { color: false });
+    assert.equal(text.match(/missing the whole model/g)?.length, 1);
+  });
+});
+
+describe('a wrapped line', () => {
+  const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 40 });
+
+  test('has pieces that fit, as far as their words do, and loses nothing', () => {
+    fc.assert(
+      fc.property(words, fc.integer({ min: 16, max: 60 }), (list, width) => {
+        const pieces = wrap(list.join(' '), width, '    ').split('\n');
+        for (const piece of pieces) assert.ok(piece.length <= width, piece);
+        assert.deepEqual(pieces.join(' ').trim().split(/ +/), list);
+      }),
+    );
+  });
+
+  test('keeps its own indentation, and indents what follows', () => {
+    assert.equal(wrap('  one two three', 9, '    '), '  one two\n    three');
+  });
+
+  test('does not break a word', () => {
+    assert.equal(wrap('unbreakable', 3, ' '), 'unbreakable');
+  });
+});
