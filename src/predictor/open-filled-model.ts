@@ -53,7 +53,7 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
 /** A complete model for a predictor, and what has to go when it is done with. */
 interface FilledSource {
   readonly source: ModelSource;
-  remove(): void;
+  readonly remove: () => void;
 }
 
 function fill(fillable: FillableModel, { temporaryFolder, inlineLimitBytes }: OpenFilledOptions): FilledSource {
