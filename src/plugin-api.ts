@@ -11,10 +11,11 @@ export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 
 // Models and their graphs.
 export { isElementType } from './onnx/element-type.js';
-export { layerGraph, readNames, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
+export { layerGraph, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
 export type { DeclaredType, Model, Node, Tensor } from './onnx/model.js';
 export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
+export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';

@@ -18,7 +18,7 @@ export interface MeasureProgress {
 export interface InferredValue {
   readonly elementType: ElementType;
   readonly dims: readonly number[];
-  /** Little-endian, as in TensorProto.raw_data; only of integer and boolean values of up to 1024 elements. */
+  /** Little-endian, as in TensorProto.raw_data; only of integer and boolean values of up to 1024 elements, and others of up to 16. */
   readonly content?: Uint8Array;
   /** Range of an integer value with more elements. */
   readonly minimum?: bigint;

@@ -12,6 +12,9 @@ const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimiza
 /** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
 const CONTENT_ELEMENTS = 1024;
 
+/** Largest other value: some graphs compute sizes in floats, one for each dimension. */
+const OTHER_CONTENT_ELEMENTS = 16;
+
 /** Undefined where there is no element. */
 function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maximum: bigint } | undefined {
   const elements = elementsOf(value);
@@ -29,10 +32,11 @@ function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maxim
 function inferredValueOf(value: TensorValue): InferredValue {
   const { elementType, dims, bytes } = value;
   const { kind, bits } = ELEMENT_TYPES[elementType];
-  if (kind !== 'integer' && kind !== 'boolean') return { elementType, dims };
+  const mayCount = kind === 'integer' || kind === 'boolean';
+  const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
   // A copy, so that the runtime's buffer can go.
-  if (elementCount(dims) <= CONTENT_ELEMENTS) return { elementType, dims, content: bytes.slice() };
-  if (kind === 'boolean' || bits < 8) return { elementType, dims };
+  if (elementCount(dims) <= most) return { elementType, dims, content: bytes.slice() };
+  if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
   return { elementType, dims, ...rangeOf(value) };
 }
 

@@ -1,6 +1,7 @@
 import { PlatformError } from '../errors.js';
-import { capturedNames } from './subgraphs.js';
+import { constantValues } from './constant-values.js';
 import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
+import { domainOf } from './opsets.js';
 
 /**
  * A model as the decomposition sees it: its layers in topological order, with every type known.
@@ -25,70 +26,8 @@ export interface LayerGraph {
 
 /** What a runtime found out about a value by running the graph once. */
 export interface InferredValue extends TensorType {
-  /** Small integer and boolean values as they came out, little-endian. */
+  /** Small values as they came out, little-endian. */
   readonly content?: Uint8Array | undefined;
-}
-
-/** Operators whose output differs between calls with the same input. */
-const RANDOM = new Set([
-  'RandomNormal',
-  'RandomUniform',
-  'RandomNormalLike',
-  'RandomUniformLike',
-  'Multinomial',
-  'Bernoulli',
-]);
-
-/** Runtimes leave these on constants: they belong to the quantized operator that consumes them. */
-const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
-
-/** Operators that look at nothing of their input but its shape. */
-const SHAPE_ONLY = new Set(['Shape', 'Size']);
-
-function isStandard(node: Node): boolean {
-  return node.domain === '' || node.domain === 'ai.onnx';
-}
-
-function isFoldable(node: Node): boolean {
-  const hasSubgraph = node.attributes.some(({ g, graphs }) => g !== undefined || graphs.length > 0);
-  return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
-}
-
-/** Values that a node reads: its inputs and what its subgraphs capture. */
-export function readNames(node: Node): readonly string[] {
-  const captured = capturedNames(node);
-  const given = node.inputs.filter((name) => name !== '');
-  return captured.length === 0 ? given : [...given, ...captured];
-}
-
-interface ConstantNames {
-  /** Nodes whose outputs follow from initializers alone; they are no layers. */
-  readonly folded: ReadonlySet<Node>;
-  /** Outputs of `folded` nodes. */
-  readonly produced: ReadonlySet<string>;
-  /** Values of layers that follow from constants and the shapes of other values. */
-  readonly fromShapes: ReadonlySet<string>;
-}
-
-function constantNames(graph: Graph): ConstantNames {
-  const folded = new Set<Node>();
-  const produced = new Set<string>();
-  const fromShapes = new Set<string>();
-  for (const node of graph.nodes) {
-    const names = readNames(node);
-    const isConstant = (name: string): boolean => graph.initializers.has(name) || produced.has(name);
-    if (!isFoldable(node)) continue;
-    if (names.every(isConstant)) {
-      folded.add(node);
-      for (const name of node.outputs) produced.add(name);
-    } else if (
-      (isStandard(node) && SHAPE_ONLY.has(node.opType)) ||
-      names.every((name) => isConstant(name) || fromShapes.has(name))
-    ) {
-      for (const name of node.outputs) fromShapes.add(name);
-    }
-  }
-  return { folded, produced, fromShapes };
 }
 
 function staticType(graph: Graph, name: string): TensorType | undefined {
@@ -100,7 +39,7 @@ function staticType(graph: Graph, name: string): TensorType | undefined {
 
 /** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
-  if (node.opType !== 'ConstantOfShape' || !isStandard(node)) return undefined;
+  if (node.opType !== 'ConstantOfShape' || domainOf(node.domain) !== '') return undefined;
   const shape = graph.initializers.get(node.inputs[0] ?? '');
   if (shape?.data.kind !== 'inline' || shape.elementType !== 'int64') return undefined;
   const { bytes } = shape.data;
@@ -117,18 +56,18 @@ function maySteer(type: TensorType): boolean {
 }
 
 /**
- * Names of the values that only a runtime can tell: those without a static type in the file, and integers computed from
- * shapes. Empty means that {@link layerGraph} needs no help.
+ * Names of the values that only a runtime can tell: those without a static type in the file, those computed from
+ * shapes, and integers computed from constants. Empty means that {@link layerGraph} needs no help.
  */
 export function unknownValues(model: Model): readonly string[] {
   const { graph } = model;
-  const { folded, fromShapes } = constantNames(graph);
+  const { folded, fromShapes } = constantValues(graph);
   const unknown: string[] = [];
   for (const node of graph.nodes) {
     for (const name of node.outputs) {
       if (name === '') continue;
       const type = staticType(graph, name) ?? constantOfShapeType(graph, node);
-      const steers = type !== undefined && maySteer(type) && (folded.has(node) || fromShapes.has(name));
+      const steers = fromShapes.has(name) || (type !== undefined && maySteer(type) && folded.has(node));
       if (type === undefined || steers) unknown.push(name);
     }
   }
@@ -153,7 +92,7 @@ function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
  */
 export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
   const { graph, source, opsets } = model;
-  const { folded, produced, fromShapes } = constantNames(graph);
+  const { folded, produced, fromShapes } = constantValues(graph);
   const types = new Map<string, TensorType>();
   const constants = new Map(graph.initializers);
   for (const name of graph.inputs) {

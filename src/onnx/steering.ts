@@ -1,45 +1,68 @@
 import { elementCount, ELEMENT_TYPES } from './element-type.js';
 import type { Graph, Node, Tensor } from './model.js';
+import { constantValues } from './constant-values.js';
 import { nestedNodes } from './nested-nodes.js';
+import { domainOf } from './opsets.js';
 
 /** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
 const MOST_STEERING_ELEMENTS = 1024;
 
 /**
- * Inputs, by operator, whose values choose what is computed or how long it takes, though their type could be a weight's.
+ * Inputs, by operator, whose values choose what is computed or how long it takes.
  * Sources: the operators' definitions in the ONNX project's Operators.md.
  */
 const STEERING_INPUTS: Readonly<Record<string, readonly number[]>> = {
+  AffineGrid: [1],
   BlackmanWindow: [0],
   CenterCropPad: [1],
   Clip: [1, 2],
+  Col2Im: [1, 2],
+  ConstantOfShape: [0],
+  ConvInteger: [2, 3],
   CumProd: [1],
   CumSum: [1],
-  DFT: [1, 2],
   DequantizeLinear: [2],
+  DFT: [1, 2],
   Dropout: [1, 2],
-  GRU: [4],
+  Expand: [1],
   Gather: [1],
   GatherElements: [1],
+  GRU: [4],
   HammingWindow: [0],
   HannWindow: [0],
+  Loop: [0],
   LSTM: [4],
   MatMulInteger: [2, 3],
+  MaxUnpool: [2],
   MelWeightMatrix: [0, 1, 2, 3, 4],
-  ConvInteger: [2, 3],
   NonMaxSuppression: [2, 3, 4],
   OneHot: [1, 2],
   Pad: [1, 2, 3],
   QLinearConv: [2, 5, 7],
   QLinearMatMul: [2, 5, 7],
   QuantizeLinear: [2],
-  RNN: [4],
   Range: [0, 1, 2],
+  ReduceL1: [1],
+  ReduceL2: [1],
+  ReduceLogSum: [1],
+  ReduceLogSumExp: [1],
+  ReduceMax: [1],
+  ReduceMean: [1],
+  ReduceMin: [1],
+  ReduceProd: [1],
+  ReduceSum: [1],
+  ReduceSumSquare: [1],
+  Reshape: [1],
   Resize: [1, 2, 3],
   ReverseSequence: [1],
-  STFT: [1, 3],
+  RNN: [4],
   Slice: [1, 2, 3, 4],
+  Split: [1],
+  Squeeze: [1],
+  STFT: [1, 3],
+  Tile: [1],
   TopK: [1],
+  Unsqueeze: [1],
   Upsample: [1],
 };
 
@@ -65,29 +88,41 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
 
 /** Whether this input of this node steers it by its definition. */
 function isSteeringInput(node: Node, index: number): boolean {
-  return (node.domain === '' || node.domain === 'ai.onnx') && (STEERING_INPUTS[node.opType]?.includes(index) ?? false);
+  return domainOf(node.domain) === '' && (STEERING_INPUTS[node.opType]?.includes(index) ?? false);
+}
+
+/**
+ * Values that steer an operator, and all that they are computed from as far as that does not depend on what is fed: a
+ * size that a graph computes from a shape and a factor depends on the factor.
+ */
+function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const values = new Set<string>();
+  for (const node of nestedNodes(graph.nodes)) {
+    for (const [index, name] of node.inputs.entries()) if (isSteeringInput(node, index)) values.add(name);
+  }
+  const { produced, fromShapes } = constantValues(graph);
+  for (const { inputs, outputs } of graph.nodes.toReversed()) {
+    const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
+    if (leadsThere) for (const name of inputs) values.add(name);
+  }
+  return values;
 }
 
 /**
  * Names of the initializers whose values must be kept, because they decide what is computed; all others are weights,
- * whose values do not matter. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to 1024 elements, what an
- * operator's definition says, and scalars that every formula book has.
+ * whose values do not matter. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to 1024
+ * elements, what an operator's definition says and what that is computed from, and scalars that every formula book has.
  */
 export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();
+  const steeringOnes = steeringValues(graph);
   for (const [name, tensor] of graph.initializers) {
     const { elementType, dims, data } = tensor;
     if (data.kind !== 'inline' && data.kind !== 'strings') continue;
     const isSmall = elementCount(dims) <= MOST_STEERING_ELEMENTS;
     const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
-    if (elementType === 'string' || (isSmall && byType) || isWellKnownScalar(tensor)) steering.add(name);
-  }
-  for (const node of nestedNodes(graph.nodes)) {
-    for (const [index, name] of node.inputs.entries()) {
-      const tensor = graph.initializers.get(name);
-      if (tensor?.data.kind !== 'inline' || !isSteeringInput(node, index)) continue;
-      if (elementCount(tensor.dims) <= MOST_STEERING_ELEMENTS) steering.add(name);
-    }
+    const steers = elementType === 'string' || (isSmall && (byType || steeringOnes.has(name)));
+    if (steers || isWellKnownScalar(tensor)) steering.add(name);
   }
   return steering;
 }

@@ -17,6 +17,13 @@ export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[]
   return [...found];
 }
 
+/** Values that a node reads: its inputs, without absent ones, and what its subgraphs capture. */
+export function readNames(node: Pick<Node, 'inputs' | 'attributes'>): readonly string[] {
+  const captured = capturedNames(node);
+  const given = node.inputs.filter((name) => name !== '');
+  return captured.length === 0 ? given : [...given, ...captured];
+}
+
 function addFreeNames(graph: GraphProto, found: Set<string>): void {
   const own = new Set<string>(graph.input.map(({ name }) => name));
   for (const { name } of graph.initializer) own.add(name);

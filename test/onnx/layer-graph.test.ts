@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/errors.js';
 import type { GraphProto } from '../../src/generated/onnx/onnx.js';
-import { type InferredValue, layerGraph, readNames, unknownValues } from '../../src/onnx/layer-graph.js';
+import { type InferredValue, layerGraph, unknownValues } from '../../src/onnx/layer-graph.js';
 import type { Model } from '../../src/onnx/model.js';
 import { parseModel } from '../../src/onnx/read-model.js';
+import { readNames } from '../../src/onnx/subgraphs.js';
 import { float, floats, graph, graphAttribute, int, integers, model, node, pipeline, value } from './protos.js';
 
 function parsed(nodes: GraphProto['node'], rest: Partial<GraphProto> = {}): Model {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { GraphProto } from '../../src/generated/onnx/onnx.js';
 import { parseModel } from '../../src/onnx/read-model.js';
 import { steeringConstants } from '../../src/onnx/steering.js';
-import { floats, graph, graphAttribute, integers, model, node, pipeline, tensor, value } from './protos.js';
+import { floats, graph, graphAttribute, int, integers, model, node, pipeline, tensor, value } from './protos.js';
 
 /** Names of the constants that steer a graph from x to y. */
 function steering(nodes: GraphProto['node'], initializer: GraphProto['initializer']): readonly string[] {
@@ -44,6 +44,28 @@ describe('kept, because they decide what is computed, are', () => {
       assert.ok(isKept('Mul', floats('c', [known], [])), `${known}`);
       assert.ok(isKept('Mul', floats('c', [known], [1])), `[${known}]`);
     }
+  });
+
+  test('what sizes are computed with, of whatever type it is, and what that is computed from', () => {
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Cast', ['shape'], ['floats'], [int('to', 1)]),
+      node('Neg', ['minus'], ['factor']),
+      node('Mul', ['floats', 'factor'], ['scaled']),
+      node('Cast', ['scaled'], ['sizes'], [int('to', 7)]),
+      node('Resize', ['x', '', '', 'sizes'], ['large']),
+      node('Add', ['large', 'learned'], ['y']),
+    ];
+    assert.deepEqual(steering(nodes, [floats('minus', [-1.7], []), floats('learned', [1.7], [])]), ['minus']);
+  });
+
+  test('but not what is as large as a shape says', () => {
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Expand', ['token', 'shape'], ['tokens']),
+      node('Add', ['x', 'tokens'], ['y']),
+    ];
+    assert.deepEqual(steering(nodes, [floats('token', [0.1, 0.2, 0.3, 0.4])]), []);
   });
 
   test('what steers an operator of a branch, though it stands outside', () => {

@@ -30,7 +30,7 @@ describe('bricks of generated models', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 
@@ -52,7 +52,7 @@ describe('bricks of generated models', () => {
           assert.ok(largestDifference(values.get(name), expected.get(name)) < 1e-4, name);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 });

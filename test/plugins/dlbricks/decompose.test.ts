@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type Edge, findModelSubgraphs, type Sequence } from '../../../plugins/dlbricks/decompose.js';
-import { type LayerGraph, readNames } from '../../../src/onnx/layer-graph.js';
+import type { LayerGraph } from '../../../src/onnx/layer-graph.js';
+import { readNames } from '../../../src/onnx/subgraphs.js';
 import { generatedModels, layerGraphOf } from './generated-graph.js';
 import { renamed } from './rename-model.js';
 

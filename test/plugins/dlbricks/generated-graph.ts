@@ -27,6 +27,9 @@ export function layerGraphOf({ model, inferred }: GeneratedModel): LayerGraph {
 /** No value has more channels, so that graphs stay small however often they are concatenated. */
 const MOST_CHANNELS = 24;
 
+/** No value is enlarged beyond. */
+const MOST_PIXELS = 64;
+
 type Shape = readonly [batch: number, channels: number, height: number, width: number];
 
 class RandomGraph extends GraphBuilder {
@@ -66,6 +69,27 @@ function shapeChain(g: RandomGraph, x: string): string {
   const pieces = [g.constant(int64Tensor([batch])), list, g.constant(int64Tensor([-1, 1]))];
   const target = g.integers('Concat', pieces, [batch, channels, -1, 1], { attributes: [int('axis', 0)] });
   return g.layer('Reshape', [x, target], [batch, channels, height * width, 1]);
+}
+
+/** Half again as large: as older exporters write it, with sizes computed in floats. */
+function enlargement(g: RandomGraph, x: string): string {
+  const shape = g.shapeOf(x);
+  const [batch, channels, height, width] = shape;
+  if (height * width > MOST_PIXELS) return g.layer('Tanh', [x], shape);
+  const list = (...values: number[]): string => g.constant(int64Tensor(values));
+  const floats = (opType: string, inputs: string[], content: number[], attributes = [int('to', 1)]): string =>
+    g.layers(opType, inputs, [{ elementType: 'float32', dims: [2], content }], attributes)[0] ?? '';
+  const whole = g.integers('Shape', [x], shape);
+  const sides = g.integers('Slice', [whole, list(2), list(4)], [height, width]);
+  const asFloats = floats('Cast', [sides], [height, width]);
+  const scaled = floats('Mul', [asFloats, g.constant(floatTensor([1.5], []))], [1.5 * height, 1.5 * width], []);
+  const larger = [Math.floor(1.5 * height), Math.floor(1.5 * width)];
+  const rounded = floats('Floor', [scaled], larger, []);
+  const back = g.integers('Cast', [rounded], larger, { attributes: [int('to', 7)] });
+  const ends = g.integers('Slice', [whole, list(0), list(2)], [batch, channels]);
+  const dims = [batch, channels, ...larger];
+  const sizes = g.integers('Concat', [ends, back], dims, { attributes: [int('axis', 0)] });
+  return g.layer('Resize', [x, '', '', sizes], dims);
 }
 
 /** Two ways of which a caller's flag decides; the second one has a weight of its own. */
@@ -169,6 +193,7 @@ const OPERATORS: readonly Operator[] = [
   pooling,
   split,
   shapeChain,
+  enlargement,
   reshape,
   computedWeight,
   (g, x) => {

@@ -6,7 +6,7 @@ import { capturedNames } from '../../../src/onnx/subgraphs.js';
 
 type Attributes = Node['attributes'];
 
-/** What one layer or constant makes: its type, and the content of integers that follow from shapes alone. */
+/** What one layer or constant makes: its type, and the content of what follows from shapes alone. */
 interface Made {
   readonly elementType: ElementType;
   readonly dims: readonly number[];
@@ -43,7 +43,7 @@ export class GraphBuilder {
   readonly inputs: string[] = [];
   readonly types = new Map<string, DeclaredType & { readonly dims: readonly number[] }>();
   readonly initializers = new Map<string, Tensor>();
-  /** What a runtime would say about the integers that follow from constants and shapes. */
+  /** What a runtime would say about what follows from shapes, and about integers that follow from constants. */
   readonly inferred = new Map<string, InferredValue>();
   #names = 0;
 
@@ -90,7 +90,8 @@ export class GraphBuilder {
     const outputs = made.map(({ elementType, dims, content }) => {
       const name = this.freshName('value');
       this.types.set(name, { elementType, dims });
-      if (content !== undefined) this.inferred.set(name, { elementType, dims, content: int64Bytes(content) });
+      const encode = elementType === 'float32' ? float32Bytes : int64Bytes;
+      if (content !== undefined) this.inferred.set(name, { elementType, dims, content: encode(content) });
       return name;
     });
     this.nodes.push({ name: this.freshName('node'), opType, domain, inputs, outputs, attributes });

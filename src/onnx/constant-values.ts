@@ -1,0 +1,59 @@
+import type { Graph, Node } from './model.js';
+import { readNames } from './subgraphs.js';
+
+/** Operators whose output differs between calls with the same input. */
+const RANDOM = new Set([
+  'RandomNormal',
+  'RandomUniform',
+  'RandomNormalLike',
+  'RandomUniformLike',
+  'Multinomial',
+  'Bernoulli',
+]);
+
+/** Runtimes leave these on constants: they belong to the quantized operator that consumes them. */
+const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
+
+/** Operators that look at nothing of their input but its shape. */
+const SHAPE_ONLY = new Set(['Shape', 'Size']);
+
+function isStandard(node: Node): boolean {
+  return node.domain === '' || node.domain === 'ai.onnx';
+}
+
+function isFoldable(node: Node): boolean {
+  const hasSubgraph = node.attributes.some(({ g, graphs }) => g !== undefined || graphs.length > 0);
+  return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
+}
+
+/** What of a graph does not depend on what it is fed with. */
+export interface ConstantValues {
+  /** Nodes whose outputs follow from initializers alone; they are no layers. */
+  readonly folded: ReadonlySet<Node>;
+  /** Outputs of `folded` nodes. */
+  readonly produced: ReadonlySet<string>;
+  /** Values of layers that follow from constants and the shapes of other values. */
+  readonly fromShapes: ReadonlySet<string>;
+}
+
+/** @param graph with its nodes in topological order */
+export function constantValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ConstantValues {
+  const folded = new Set<Node>();
+  const produced = new Set<string>();
+  const fromShapes = new Set<string>();
+  for (const node of graph.nodes) {
+    const names = readNames(node);
+    const isConstant = (name: string): boolean => graph.initializers.has(name) || produced.has(name);
+    if (!isFoldable(node)) continue;
+    if (names.every(isConstant)) {
+      folded.add(node);
+      for (const name of node.outputs) produced.add(name);
+    } else if (
+      (isStandard(node) && SHAPE_ONLY.has(node.opType)) ||
+      names.every((name) => isConstant(name) || fromShapes.has(name))
+    ) {
+      for (const name of node.outputs) fromShapes.add(name);
+    }
+  }
+  return { folded, produced, fromShapes };
+}
