@@ -21,7 +21,7 @@ async function measuringThrough(t: TestContext) {
   const place = await workplace(t);
   const agent = await agentIn(place);
   const model = await place.write('many.onnx', chain(MANY_OPERATORS));
-  const args = ['dlbricks', 'validate', model, '--runs', '2000', '--warmup', '1'];
+  const args = ['dlbricks', 'validate', model, '--runs', '1000', '--warmup', '1'];
   const command = place.start([...args, '--server', agent.address]);
   await untilSomethingIsStored(place);
   return { place, agent, args, command };
@@ -68,7 +68,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
       assertOneMessage(ending);
       assert.match(ending.stderr, /the agent (at \S+ does not answer|is shutting down)/);
       assert.equal(ending.code, 1);
-      assert(planIn(await place.run(args)).known >= 1);
+      await place.start(args).said(/ [1-9]\d* known already/);
     });
   }
 });

@@ -175,11 +175,11 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
   });
 });
 
-/** Runs the command in a shell, where `$MLMODELSCOPE` stands for it. */
+/** Runs a script in a shell, where `mlmodelscope` is the command. */
 async function shell(place: Workplace, script: string, args: readonly string[]) {
-  const child = spawn('sh', ['-c', script, 'sh', ...args], {
+  const child = spawn('sh', ['-c', `mlmodelscope() { "$NODE" "$MAIN" "$@"; }; ${script}`, 'sh', ...args], {
     cwd: place.folder,
-    env: { ...place.env, MLMODELSCOPE: `${process.execPath} ${MAIN}` },
+    env: { ...place.env, NODE: process.execPath, MAIN },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';
@@ -192,7 +192,7 @@ describe('a reader of standard output who leaves', { ...deadline, concurrency: 2
   it('ends the command without a word', async (t) => {
     const place = await workplace(t);
     // The exit code of the command, not of head.
-    const script = '{ $MLMODELSCOPE "$@" --quiet --export-json -; echo $? >code; } | head -n 1';
+    const script = '{ mlmodelscope "$@" --quiet --export-json -; echo $? >code; } | head -n 1';
     const { stderr } = await shell(place, script, await validate(place));
     assert.equal(stderr, '');
     assert.equal(await readFile(place.path('code'), 'utf8'), '0\n');
@@ -200,13 +200,13 @@ describe('a reader of standard output who leaves', { ...deadline, concurrency: 2
 
   it('does not keep files from being written', async (t) => {
     const place = await workplace(t);
-    await shell(place, '$MLMODELSCOPE "$@" --export-json report.json | true', await validate(place));
+    await shell(place, 'mlmodelscope "$@" --export-json report.json | true', await validate(place));
     assert.equal(reportIn(await contentOf(place.path('report.json'))).models.length, 1);
   });
 
   it('does not matter where it is standard error that nobody reads', async (t) => {
     const place = await workplace(t);
-    const { code } = await shell(place, '$MLMODELSCOPE "$@" 2>&1 | true', await validate(place));
+    const { code } = await shell(place, 'mlmodelscope "$@" 2>&1 | true', await validate(place));
     assert.equal(code, 0);
   });
 });

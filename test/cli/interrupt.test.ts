@@ -16,7 +16,7 @@ import { chain, MANY_OPERATORS } from './support/tiny-models.js';
 const ALL = MANY_OPERATORS.length + 2;
 
 /** So many runs that a brick takes a noticeable fraction of a second. */
-const SLOW = ['--runs', '2000', '--warmup', '1'] as const;
+const SLOW = ['--runs', '1000', '--warmup', '1'] as const;
 
 /** A command in the middle of measuring, and the process that does it. */
 async function midway(t: TestContext, options?: StartOptions) {

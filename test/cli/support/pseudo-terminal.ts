@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { MAIN, type Workplace } from './command.js';
 
@@ -12,7 +11,7 @@ const WRAPPERS = [
   },
   {
     isThere: () => spawnSync('python3', ['-c', 'import pty']).status === 0,
-    command: (line: string) => ['python3', '-c', 'import pty; pty.spawn(["sh", "-c", """' + line + '"""])'],
+    command: (line: string) => ['python3', '-c', 'import pty, sys; pty.spawn(["sh", "-c", sys.argv[1]])', line],
   },
 ] as const;
 
@@ -32,6 +31,11 @@ export interface OnTerminal {
   readonly ended: Promise<void>;
 }
 
+/** As one word of a shell's line. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** Runs `mlmodelscope ARGS` on a terminal of 24 lines and so many columns. */
 export function onTerminal(
   t: TestContext,
@@ -40,7 +44,7 @@ export function onTerminal(
   columns: number,
   env: Readonly<Record<string, string>> = {},
 ): OnTerminal {
-  const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+  const words = [process.execPath, MAIN, ...args].map(quoted).join(' ');
   const [program = '', ...rest] = wrapper?.command(`stty rows 24 cols ${columns}; exec ${words}`) ?? [];
   const child = spawn(program, rest, {
     cwd: place.folder,
