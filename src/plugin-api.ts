@@ -10,9 +10,11 @@ export { makeFolder } from './make-folder.js';
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 
 // Models and their graphs.
-export { isElementType } from './onnx/element-type.js';
-export { layerGraph, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
-export type { DeclaredType, Model, Node, Tensor } from './onnx/model.js';
+export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
+export { fanIn } from './onnx/fill-range.js';
+export { countLayers, layerGraph, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
+export type { DeclaredType, Model, Node, Tensor, TensorType } from './onnx/model.js';
+export { encodeModelToBytes } from './onnx/write-model.js';
 export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
@@ -25,6 +27,6 @@ export type { BenchmarkAgent } from './agent/benchmark-agent.js';
 export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
 export { measurementSchema, type Measurement } from './measurement/measurement.js';
 export { protocolKey, type Protocol } from './measurement/protocol.js';
-export type { RunOptions, System } from './measurement/system.js';
-export { weightlessBenchmark } from './measurement/weightless.js';
+export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
+export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { ResultStore } from './store/result-store.js';

@@ -1,6 +1,6 @@
 import type { Measurement } from '../../src/plugin-api.js';
 import type { ModelRecipe } from './recipe.js';
-import { type Interval, type Summary, summarize, sumWithInterval } from './statistics.js';
+import { type Interval, perCopy, type Summary, summarize, sumWithInterval } from './statistics.js';
 
 /** A brick that an estimate needs and has no latency for. */
 export interface Missing {
@@ -49,17 +49,39 @@ function longestPath(recipe: ModelRecipe, weights: readonly number[]): number[] 
   return path.reverse();
 }
 
+/** What is known of one benchmark, or why nothing is. */
+type Known = Summary | string;
+
+function knownOf(signature: string, measurements: ReadonlyMap<string, Measurement>): Known {
+  const outcome = measurements.get(signature)?.outcome;
+  if (outcome?.kind === 'samples') return summarize(outcome.runMs);
+  return outcome === undefined ? 'not measured on this system' : `${outcome.reason}: ${outcome.message}`;
+}
+
+type BrickRecipe = ModelRecipe['bricks'][number];
+
+function latencyOf({ signature, context }: BrickRecipe, measurements: ReadonlyMap<string, Measurement>): Known {
+  if (context === undefined) return knownOf(signature, measurements);
+  const benchmark = knownOf(context.benchmark, measurements);
+  const baseline = knownOf(context.baseline, measurements);
+  if (typeof benchmark === 'string') return benchmark;
+  return typeof baseline === 'string' ? baseline : perCopy(benchmark, baseline, context.copies);
+}
+
 function intervalOver(
-  brickOfSequence: readonly number[],
-  summaries: readonly (Summary | undefined)[],
+  sequences: readonly number[],
+  known: readonly Known[],
+  call: Known | undefined,
 ): Interval | undefined {
   const counts = new Map<number, number>();
-  for (const brick of brickOfSequence) counts.set(brick, (counts.get(brick) ?? 0) + 1);
+  for (const brick of sequences) counts.set(brick, (counts.get(brick) ?? 0) + 1);
   const terms = [...counts].flatMap(([brick, count]) => {
-    const summary = summaries[brick];
-    return summary === undefined ? [] : [{ summary, count }];
+    const summary = known[brick];
+    return summary === undefined || typeof summary === 'string' ? [] : [{ summary, count }];
   });
-  return terms.length === 0 ? undefined : sumWithInterval(terms);
+  if (terms.length === 0) return undefined;
+  const ofCall = call === undefined || typeof call === 'string' ? [] : [{ summary: call, count: 1 }];
+  return sumWithInterval([...terms, ...ofCall]);
 }
 
 /**
@@ -67,34 +89,42 @@ function intervalOver(
  * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed, and
  * count for nothing but coverage.
  *
- * @param measurements by signature, all of one system and protocol
+ * @param measurements by signature, all of one machine
  */
 export function compose(recipe: ModelRecipe, measurements: ReadonlyMap<string, Measurement>): Estimate {
   const { name, layers, bricks, sequences } = recipe;
   const counts = bricks.map(() => 0);
   for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
-  const missing: Missing[] = [];
-  const summaries = bricks.map(({ signature, operators }, index): Summary | undefined => {
-    const outcome = measurements.get(signature)?.outcome;
-    if (outcome?.kind === 'samples') return summarize(outcome.runMs);
-    const reason = outcome === undefined ? 'not measured on this system' : `${outcome.reason}: ${outcome.message}`;
-    missing.push({ signature, operators, count: counts[index] ?? 0, reason });
-    return undefined;
+  const known = bricks.map((brick) => latencyOf(brick, measurements));
+  const call = recipe.call === undefined ? undefined : knownOf(recipe.call, measurements);
+  const missing = bricks.flatMap(({ signature, operators }, index): Missing[] => {
+    const reason = known[index];
+    return typeof reason === 'string' ? [{ signature, operators, count: counts[index] ?? 0, reason }] : [];
   });
+  const msOf = (brick: number): number | undefined => {
+    const summary = known[brick];
+    return typeof summary === 'object' ? summary.ms : undefined;
+  };
   const missed = missing.reduce((sum, { count }) => sum + count, 0);
-  const weights = sequences.map((brick) => summaries[brick]?.ms ?? 0);
-  const path = longestPath(recipe, weights);
+  const path = longestPath(
+    recipe,
+    sequences.map((brick) => msOf(brick) ?? 0),
+  );
   return {
     name,
     layers,
     sequences: sequences.length,
     uniqueBricks: bricks.length,
     coverage: sequences.length === 0 ? 0 : (sequences.length - missed) / sequences.length,
-    sequential: intervalOver(sequences, summaries),
+    sequential: intervalOver(sequences, known, call),
     parallel: intervalOver(
       path.map((sequence) => sequences[sequence] ?? 0),
-      summaries,
+      known,
+      call,
     ),
-    missing,
+    missing:
+      typeof call === 'string' && recipe.call !== undefined
+        ? [...missing, { signature: recipe.call, operators: ['(empty call)'], count: 0, reason: call }]
+        : missing,
   };
 }

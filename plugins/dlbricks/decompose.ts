@@ -57,6 +57,12 @@ export function findModelSubgraphs(graph: LayerGraph, granularity: number): Deco
   return { sequences, edges: edgesBetween(producers, sequenceOf) };
 }
 
+/** Which sequences read which other ones' outputs. */
+export function edgesOf(graph: LayerGraph, sequences: readonly Sequence[]): readonly Edge[] {
+  const sequenceOf = sequences.flatMap(({ first, last }, index) => new Array<number>(last - first + 1).fill(index));
+  return edgesBetween(producersOf(graph), sequenceOf);
+}
+
 function edgesBetween(producers: readonly (readonly number[])[], sequenceOf: readonly number[]): Edge[] {
   const edges: Edge[] = [];
   const seen = new Set<string>();

@@ -1,7 +1,10 @@
 import {
   type BenchmarkAgent,
+  countLayers,
   layerGraph,
   type LoadedModel,
+  type Model,
+  modelOf,
   type Measurement,
   type Protocol,
   type RunOptions,
@@ -11,12 +14,16 @@ import {
 } from '../../src/plugin-api.js';
 import { compose, type Estimate } from './compose.js';
 import { type EvaluationContext, measureAll } from './measure.js';
+import { signaturesOf } from './recipe.js';
 import { knownResults, planTasks, type PreparedModel, repetitionOf } from './plan.js';
-import { decomposeModel, uniqueBricks } from './unique-bricks.js';
+import { type EmptyCall, weightBytesOf } from './in-context.js';
+import { decomposeKernels, decomposeModel, uniqueBricks } from './unique-bricks.js';
 
 /** What to estimate, and how. */
 export interface EvaluationRequest {
   readonly models: readonly LoadedModel[];
+  readonly cut: Cut;
+  /** Longest brick, in layers or kernels. */
   readonly granularity: number;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
@@ -54,16 +61,38 @@ export interface EvaluationResult {
   readonly interrupted: boolean;
 }
 
-/** A model as bricks. Asks the agent's runtime for the types that the file doesn't state. */
+/** How many inputs and outputs a model has. */
+export function endsOf({ graph }: Model): EmptyCall {
+  return { inputs: graph.inputs.length, outputs: graph.outputs.length };
+}
+
+/** Where a model's graph is taken apart. */
+export type Cut = 'layer' | 'kernel';
+
+/** How models are taken apart. */
+export type CutSettings = Pick<EvaluationRequest, 'cut' | 'granularity' | 'runOptions'>;
+
+/**
+ * A model as bricks. The layer cut asks the agent's runtime for the types that the file doesn't state, the kernel cut
+ * for the graph as it would be executed.
+ */
 export async function prepareModel(
   { name, model }: LoadedModel,
-  granularity: number,
+  { cut, granularity, runOptions }: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
   const whole = weightlessBenchmark(model);
-  const inferred = unknownValues(model).length === 0 ? undefined : await agent.inferTypes(whole, signal);
-  return { ...decomposeModel(name, layerGraph(model, inferred), granularity), whole };
+  if (cut === 'layer') {
+    const inferred = unknownValues(model).length === 0 ? undefined : await agent.inferTypes(whole, signal);
+    return { ...decomposeModel(name, layerGraph(model, inferred), granularity), whole };
+  }
+  const { cacheBytes } = await agent.system(runOptions);
+  const { benchmark, values } = await agent.optimize(whole, runOptions, signal);
+  const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
+  const surroundings = { modelWeightBytes: weightBytesOf(benchmark.inputs), cacheBytes };
+  const context = { layers: countLayers(model), ends: endsOf(model), surroundings };
+  return { ...decomposeKernels(name, graph, granularity, context), whole };
 }
 
 /**
@@ -76,12 +105,12 @@ export async function prepareModel(
  */
 export async function evaluate(request: EvaluationRequest, context: EvaluationContext): Promise<EvaluationResult> {
   const { agent, store, signal, onEvent } = context;
-  const { protocol, granularity, runOptions, measureEndToEnd } = request;
+  const { protocol, runOptions, measureEndToEnd } = request;
 
   const models: PreparedModel[] = [];
   for (const [done, model] of request.models.entries()) {
     onEvent({ kind: 'preparing', model: model.name, done, total: request.models.length });
-    models.push(await prepareModel(model, granularity, agent, signal));
+    models.push(await prepareModel(model, request, agent, signal));
   }
 
   const system = await agent.system(runOptions);
@@ -109,10 +138,19 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
         ? { signature, first: ofBricks.get(signature), repeat: again.get(signature) }
         : undefined,
     })),
-    bricks: bricks.flatMap(({ signature }) => ofBricks.get(signature) ?? []),
+    bricks: measurementsOf(models, ofBricks),
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
     uniqueBricks: bricks.length,
     measured,
     interrupted: measured < toMeasure.length,
   };
+}
+
+/** Everything that was measured for the models' bricks, each once. */
+function measurementsOf(
+  models: readonly PreparedModel[],
+  results: ReadonlyMap<string, Measurement>,
+): readonly Measurement[] {
+  const signatures = models.flatMap(({ recipe }) => signaturesOf(recipe));
+  return [...new Set(signatures)].flatMap((signature) => results.get(signature) ?? []);
 }

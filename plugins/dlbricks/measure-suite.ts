@@ -1,6 +1,7 @@
 import type { Measurement, Protocol, RunOptions, System } from '../../src/plugin-api.js';
 import { type EvaluationContext, measureAll } from './measure.js';
-import { knownResults } from './plan.js';
+import { emptyCall } from './in-context.js';
+import { brickTasks, emptyCallTask, knownResults, type Task } from './plan.js';
 import type { Suite } from './suite.js';
 
 export interface SuiteResult {
@@ -10,6 +11,15 @@ export interface SuiteResult {
   /** How many were taken now; the others were in the store. */
   readonly measured: number;
   readonly interrupted: boolean;
+}
+
+/** Each benchmark once: bricks of different models share empty calls. */
+function suiteTasks({ bricks, calls = [] }: Suite, protocol: Protocol): readonly Task[] {
+  const tasks = [
+    ...calls.map(({ inputs, outputs }) => emptyCallTask(emptyCall(inputs, outputs, { joined: false }), protocol)),
+    ...bricks.flatMap((brick) => brickTasks(brick.operators.join('+'), brick, protocol)),
+  ];
+  return [...new Map(tasks.map((task) => [task.benchmark.signature, task])).values()];
 }
 
 /**
@@ -24,7 +34,7 @@ export async function measureSuite(
   context: EvaluationContext,
 ): Promise<SuiteResult> {
   const system = await context.agent.system(runOptions);
-  const tasks = suite.bricks.map((brick) => ({ label: brick.operators.join('+'), benchmark: brick, protocol }));
+  const tasks = suiteTasks(suite, protocol);
   const results = await knownResults(tasks, system, context.store);
   const toMeasure = tasks.filter((task) => !results.has(task));
   context.onEvent({
@@ -38,7 +48,7 @@ export async function measureSuite(
   const found = results.of(protocol);
   return {
     system,
-    measurements: suite.bricks.flatMap(({ signature }) => found.get(signature) ?? []),
+    measurements: tasks.flatMap(({ benchmark }) => found.get(benchmark.signature) ?? []),
     measured,
     interrupted: measured < toMeasure.length,
   };

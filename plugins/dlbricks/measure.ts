@@ -37,12 +37,13 @@ export async function measureAll(
   runOptions: RunOptions,
   { agent, store, signal, onEvent }: EvaluationContext,
 ): Promise<number> {
-  for (const [done, { label, benchmark, protocol }] of tasks.entries()) {
+  for (const [done, { label, benchmark, protocol, optimizationLevel }] of tasks.entries()) {
     if (signal.aborted) return done;
     onEvent({ kind: 'measuring', label, done, total: tasks.length });
     let measurement: Measurement;
     try {
-      measurement = await agent.measure(benchmark, runOptions, protocol, {
+      const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
+      measurement = await agent.measure(benchmark, options, protocol, {
         signal,
         onProgress: ({ runsDone, runsTotal }) => onEvent({ kind: 'running', runsDone, runsTotal }),
       });

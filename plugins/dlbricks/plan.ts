@@ -5,7 +5,10 @@ import {
   protocolKey,
   type ResultStore,
   type System,
+  withFingerprint,
 } from '../../src/plugin-api.js';
+import type { MeasurableBrick } from './in-context.js';
+import type { ModelRecipe } from './recipe.js';
 import type { DecomposedModel } from './unique-bricks.js';
 
 /** A model taken apart, and whole. */
@@ -13,16 +16,80 @@ export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
 }
 
+/** A measurement that is needed. */
+export interface Wanted {
+  readonly benchmark: Pick<Benchmark, 'signature'>;
+  readonly protocol: Protocol;
+  /** Kernels are optimized already, and run as they are; undefined is the evaluation's own level. */
+  readonly optimizationLevel?: 'disabled';
+}
+
 /** One thing to measure, and what to call it on a progress bar. */
-export interface Task {
+export interface Task extends Wanted {
   readonly label: string;
   readonly benchmark: Benchmark;
-  readonly protocol: Protocol;
 }
 
 /** The protocol of the second look at something, which shows how repeatable the machine is. */
 export function repetitionOf(protocol: Protocol): Protocol {
   return { ...protocol, occasion: protocol.occasion + 1 };
+}
+
+/** Fewest runs of a graph of copies: of three, the median is taken. */
+const LEAST_RUNS_OF_COPIES = 3;
+
+/**
+ * Executions of a brick in context for each run that the protocol asks of a whole model. A model is the sum of several
+ * bricks, whose errors average out: four equal ones with a quarter of the runs each are known as well as the whole.
+ */
+const EXECUTIONS_PER_RUN = 1 / 4;
+
+/** The protocol of a graph of copies: fewer runs, since each is several executions; one warm-up touches every page. */
+function protocolOfCopies(protocol: Protocol, copies: number): Protocol {
+  const wanted = Math.ceil((protocol.runs * EXECUTIONS_PER_RUN) / copies);
+  const runs = Math.min(protocol.runs, Math.max(LEAST_RUNS_OF_COPIES, wanted));
+  return {
+    ...protocol,
+    runs,
+    minRuns: Math.min(protocol.minRuns, runs),
+    warmupRuns: Math.min(protocol.warmupRuns, 1),
+  };
+}
+
+/** What has to be measured for a brick: itself, or copies of it in one graph and the same call without them. */
+export function brickTasks(label: string, brick: MeasurableBrick, protocol: Protocol): readonly Task[] {
+  const { context } = brick;
+  if (context === undefined) return [{ label, benchmark: brick, protocol }];
+  const { copies, benchmark, baseline } = context;
+  return [
+    emptyCallTask(baseline, protocol),
+    { label, benchmark, protocol: protocolOfCopies(protocol, copies), optimizationLevel: 'disabled' },
+  ];
+}
+
+/** A call without any work in it. */
+export function emptyCallTask(call: Benchmark, protocol: Protocol): Task {
+  return { label: 'empty call', benchmark: call, protocol, optimizationLevel: 'disabled' };
+}
+
+/** What a recipe needs measured. */
+export function wantedOf({ bricks, call }: ModelRecipe, protocol: Protocol): readonly Wanted[] {
+  const alone = (signature: string): Wanted => ({ benchmark: { signature }, protocol });
+  const emptyCall = (signature: string): Wanted => ({ ...alone(signature), optimizationLevel: 'disabled' });
+  return [
+    ...(call === undefined ? [] : [emptyCall(call)]),
+    ...bricks.flatMap(({ signature, context }) => {
+      if (context === undefined) return [alone(signature)];
+      const { copies, benchmark, baseline } = context;
+      return [emptyCall(baseline), { ...emptyCall(benchmark), protocol: protocolOfCopies(protocol, copies) }];
+    }),
+  ];
+}
+
+/** The system that a task is measured on, where `system` is the evaluation's. */
+export function systemOfTask(system: System, { optimizationLevel }: Wanted): System {
+  if (optimizationLevel === undefined) return system;
+  return withFingerprint({ ...system, runOptions: { ...system.runOptions, optimizationLevel } });
 }
 
 /**
@@ -35,16 +102,20 @@ export function planTasks(
   measureEndToEnd: boolean,
 ): readonly Task[] {
   const tasks = new Map<string, Task>();
-  const add = (label: string, benchmark: Benchmark, taskProtocol: Protocol): void => {
-    const key = `${benchmark.signature} ${taskProtocol.occasion}`;
-    if (!tasks.has(key)) tasks.set(key, { label, benchmark, protocol: taskProtocol });
+  const add = (task: Task): void => {
+    const key = `${task.benchmark.signature} ${task.protocol.occasion}`;
+    if (!tasks.has(key)) tasks.set(key, task);
   };
-  for (const { recipe, bricks, whole } of models) {
-    if (measureEndToEnd) add(`${recipe.name} (whole)`, whole, protocol);
-    for (const brick of bricks) add(`${recipe.name}: ${brick.operators.join('+')}`, brick, protocol);
+  for (const { recipe, bricks, whole, call } of models) {
+    if (measureEndToEnd) add({ label: `${recipe.name} (whole)`, benchmark: whole, protocol });
+    if (call !== undefined) add(emptyCallTask(call, protocol));
+    for (const brick of bricks)
+      brickTasks(`${recipe.name}: ${brick.operators.join('+')}`, brick, protocol).forEach(add);
   }
   if (measureEndToEnd) {
-    for (const { recipe, whole } of models) add(`${recipe.name} (whole, again)`, whole, repetitionOf(protocol));
+    for (const { recipe, whole } of models) {
+      add({ label: `${recipe.name} (whole, again)`, benchmark: whole, protocol: repetitionOf(protocol) });
+    }
   }
   return [...tasks.values()];
 }
@@ -65,19 +136,18 @@ export function isConclusive({ outcome, protocol }: Measurement, asked: Protocol
   }
 }
 
-/** Measurements of one system by benchmark and occasion. */
+/** Measurements of one machine by benchmark and occasion. */
 export class Results {
-  private readonly measurements = new Map<string, Map<string, Measurement>>();
+  private readonly measurements = new Map<number, Map<string, Measurement>>();
 
-  /** By signature, for one protocol. */
-  of(protocol: Protocol): Map<string, Measurement> {
-    const key = protocolKey(protocol);
-    const found = this.measurements.get(key) ?? new Map<string, Measurement>();
-    this.measurements.set(key, found);
+  /** By signature, for the protocol's occasion. */
+  of({ occasion }: Protocol): Map<string, Measurement> {
+    const found = this.measurements.get(occasion) ?? new Map<string, Measurement>();
+    this.measurements.set(occasion, found);
     return found;
   }
 
-  has({ benchmark, protocol }: Task): boolean {
+  has({ benchmark, protocol }: Wanted): boolean {
     return this.of(protocol).has(benchmark.signature);
   }
 
@@ -87,17 +157,19 @@ export class Results {
 }
 
 /** What the store has of the tasks already, as far as it saves measuring. */
-export async function knownResults(tasks: readonly Task[], system: System, store: ResultStore): Promise<Results> {
+export async function knownResults(tasks: readonly Wanted[], system: System, store: ResultStore): Promise<Results> {
   const results = new Results();
-  const signaturesByProtocol = new Map<string, { protocol: Protocol; signatures: string[] }>();
-  for (const { benchmark, protocol } of tasks) {
-    const key = protocolKey(protocol);
-    const group = signaturesByProtocol.get(key) ?? { protocol, signatures: [] };
+  const groups = new Map<string, { fingerprint: string; protocol: Protocol; signatures: string[] }>();
+  for (const task of tasks) {
+    const { benchmark, protocol } = task;
+    const { fingerprint } = systemOfTask(system, task);
+    const key = `${fingerprint} ${protocolKey(protocol)}`;
+    const group = groups.get(key) ?? { fingerprint, protocol, signatures: [] };
     group.signatures.push(benchmark.signature);
-    signaturesByProtocol.set(key, group);
+    groups.set(key, group);
   }
-  for (const [key, { protocol, signatures }] of signaturesByProtocol) {
-    const found = await store.findMeasurements(signatures, system.fingerprint, key);
+  for (const { fingerprint, protocol, signatures } of groups.values()) {
+    const found = await store.findMeasurements(signatures, fingerprint, protocolKey(protocol));
     for (const measurement of found.values()) if (isConclusive(measurement, protocol)) results.put(measurement);
   }
   return results;

@@ -6,13 +6,31 @@ const MOST_PROBLEMS = 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** How a brick was measured in the context of its model: its latency is (benchmark - baseline) / copies. */
+const contextSchema = z.strictObject({
+  copies: z.int().min(1).max(1024),
+  /** Signature of the copies' graph. */
+  benchmark: signatureSchema,
+  /** Signature of the same call without them. */
+  baseline: signatureSchema,
+});
+
 /** How one model is rebuilt from bricks. Sequences are in the model's order. */
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   /** Layers of the model. */
   layers: z.int().nonnegative(),
+  /** Signature of the empty call that every run of the model pays for; absent where its bricks contain theirs. */
+  call: signatureSchema.optional(),
   /** The different bricks of the model; sequences refer to them by index. */
-  bricks: z.array(z.strictObject({ signature: signatureSchema, operators: z.array(z.string()) })),
+  bricks: z.array(
+    z.strictObject({
+      signature: signatureSchema,
+      operators: z.array(z.string()),
+      /** Absent where the brick is measured on its own. */
+      context: contextSchema.optional(),
+    }),
+  ),
   /** For each sequence the index of its brick. */
   sequences: z.array(z.int().nonnegative()),
   /** Which sequence reads which other one's output: [from, to], indices into `sequences`. */
@@ -21,11 +39,19 @@ export const modelRecipeSchema = z.strictObject({
 
 export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
 
+/** Signatures of everything that has to be measured for a recipe. */
+export function signaturesOf({ bricks, call }: ModelRecipe): readonly string[] {
+  const ofBricks = bricks.flatMap(({ signature, context }) => {
+    return context === undefined ? [signature] : [context.benchmark, context.baseline];
+  });
+  return call === undefined ? ofBricks : [call, ...ofBricks];
+}
+
 /** What the owner of the models keeps: with measurements of the bricks it gives every model's latency. */
 export const recipeSchema = z
   .strictObject({
     format: z.literal('dlbricks-recipe/1'),
-    cut: z.enum(['layer']),
+    cut: z.enum(['layer', 'kernel']),
     granularity: z.int().min(1),
     batch: z.int().min(1),
     models: z.array(modelRecipeSchema).min(1),

@@ -72,6 +72,20 @@ export function summarize(samples: readonly number[]): Summary {
   return { ms, standardErrorMs, degreesOfFreedom: kept.length - 1 };
 }
 
+/**
+ * Latency of one of several copies that ran in one call, the call itself subtracted. Never negative: where the call
+ * drowns the copies, they take no time that matters.
+ */
+export function perCopy(together: Summary, call: Summary, copies: number): Summary {
+  const errors = [together, call].map(({ standardErrorMs }) => standardErrorMs);
+  const isKnown = errors.every((error) => error !== undefined);
+  return {
+    ms: Math.max(0, together.ms - call.ms) / copies,
+    standardErrorMs: isKnown ? Math.hypot(...errors) / copies : undefined,
+    degreesOfFreedom: Math.min(together.degreesOfFreedom, call.degreesOfFreedom),
+  };
+}
+
 /** Share of cases in which an interval of this project claims to hold the true value. */
 export const CONFIDENCE = 0.95;
 

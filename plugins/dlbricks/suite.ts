@@ -11,10 +11,14 @@ import {
   z,
 } from '../../src/plugin-api.js';
 import { type Brick, roleOf } from './brick.js';
+import { type EmptyCall, inContext, MOST_COPIES, type MeasurableBrick } from './in-context.js';
 import type { Recipe } from './recipe.js';
 
 const MOST_BRICK_BYTES = 64 * 2 ** 20;
 const MOST_SUITE_BYTES = 256 * 2 ** 20;
+
+/** Inputs or outputs of a model that is worth a suite. */
+const MOST_ENDS = 10_000;
 
 /** How many problems of one file are told at once. */
 const MOST_PROBLEMS = 20;
@@ -34,14 +38,20 @@ const brickSchema = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{64}$/),
   operators: z.array(z.string().max(256)),
   inputs: z.array(inputSchema),
+  /** In how many copies it is to be measured, once each; absent where it is measured on its own. */
+  copies: z.array(z.int().min(1).max(MOST_COPIES)).min(1).max(16).optional(),
 });
 
 type BrickDocument = z.infer<typeof brickSchema>;
 
 const suiteSchema = z.strictObject({
   format: z.literal('dlbricks-suite/1'),
-  cut: z.enum(['layer']),
+  cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
+  /** Empty calls that the models' runs pay for: how many inputs and outputs. */
+  calls: z
+    .array(z.strictObject({ inputs: z.int().min(0).max(MOST_ENDS), outputs: z.int().min(1).max(MOST_ENDS) }))
+    .optional(),
   bricks: z
     .array(brickSchema)
     .min(1)
@@ -53,9 +63,12 @@ const suiteSchema = z.strictObject({
 
 /** The unique bricks of a set of models, ready to be measured by somebody who has none of the models. */
 export interface Suite {
-  readonly cut: 'layer';
+  readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
-  readonly bricks: readonly Brick[];
+  /** Each with the context that it is to be measured in; a brick that stands in several is there several times. */
+  readonly bricks: readonly MeasurableBrick[];
+  /** Empty calls to be measured beside them. */
+  readonly calls?: readonly EmptyCall[];
 }
 
 /** Where in a suite's folder a brick's file is. */
@@ -67,12 +80,20 @@ function bySignature(a: Brick, b: Brick): number {
   return a.signature < b.signature ? -1 : 1;
 }
 
-function suiteDocument({ cut, granularity, bricks }: Suite): z.infer<typeof suiteSchema> {
+/** The numbers of copies of each brick, in ascending order. */
+function copiesOf(bricks: readonly MeasurableBrick[], signature: string): { readonly copies?: number[] } {
+  const copies = bricks.flatMap((brick) => (brick.signature === signature ? (brick.context?.copies ?? []) : []));
+  return copies.length === 0 ? {} : { copies: [...new Set(copies)].sort((a, b) => a - b) };
+}
+
+function suiteDocument({ cut, granularity, bricks, calls }: Suite): z.infer<typeof suiteSchema> {
+  const unique = new Map(bricks.map((brick) => [brick.signature, brick]));
   return {
     format: 'dlbricks-suite/1',
     cut,
     granularity,
-    bricks: bricks.map(({ signature, operators, inputs }) => ({
+    ...(calls === undefined ? {} : { calls: [...calls] }),
+    bricks: [...unique.values()].map(({ signature, operators, inputs }) => ({
       signature,
       operators: [...operators],
       inputs: inputs.map(({ name, role, elementType, dims, fill }) => ({
@@ -82,6 +103,7 @@ function suiteDocument({ cut, granularity, bricks }: Suite): z.infer<typeof suit
         dims: [...dims],
         ...fill,
       })),
+      ...copiesOf(bricks, signature),
     })),
   };
 }
@@ -170,10 +192,14 @@ export async function readSuite(folder: string): Promise<Suite> {
       .map((issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`);
     throw new PlatformError('usage', problems.join('\n'));
   }
-  const bricks: Brick[] = [];
-  for (const brick of parsed.data.bricks) bricks.push(await readBrick(folder, brick));
-  const { cut, granularity } = parsed.data;
-  return { cut, granularity, bricks };
+  const bricks: MeasurableBrick[] = [];
+  for (const document of parsed.data.bricks) {
+    const brick = await readBrick(folder, document);
+    if (document.copies === undefined) bricks.push(brick);
+    for (const copies of document.copies ?? []) bricks.push({ ...brick, context: inContext(brick, copies) });
+  }
+  const { cut, granularity, calls } = parsed.data;
+  return { cut, granularity, bricks, ...(calls === undefined ? {} : { calls }) };
 }
 
 interface DescribedInput {

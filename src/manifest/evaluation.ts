@@ -59,9 +59,14 @@ export const evaluationSchema = z.strictObject({
   batch_size: wholeNumber(1, 65_536).default(1),
   threads: wholeNumber(1, 1024).default(1),
   granularity: wholeNumber(1, 1_000_000)
-    .default(1)
-    .meta({ description: 'The longest sequence of layers that is measured as one.' }),
-  cut: z.enum(['layer', 'kernel']).default('layer'),
+    .optional()
+    .meta({ description: 'The longest brick: 1 layer at the layer cut, 64 kernels at the kernel cut.' }),
+  cut: z
+    .enum(['kernel', 'layer'])
+    .default('kernel')
+    .meta({
+      description: "Where graphs are taken apart: on the graph that the runtime executes, or at the author's layers.",
+    }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   protocol: protocolField.prefault({}),
 });

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import { fillRange, typedGraph } from '../onnx/fill-range.js';
 import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
+import { parseModel } from '../onnx/read-model.js';
 import { steeringConstants } from '../onnx/steering.js';
 import { encodeModelToBytes } from '../onnx/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 import { PlatformError } from '../errors.js';
+
+/** What names a benchmark: SHA-256 of its file. */
+export function signatureOf(model: Uint8Array): string {
+  return createHash('sha256').update(model).digest('hex');
+}
 
 function staticInputType(model: Model, name: string): TensorType {
   const type = model.graph.types.get(name);
@@ -46,5 +52,31 @@ export function weightlessBenchmark(model: Model): Benchmark {
     const fill = { ...fillRange(indexed, name, { elementType, dims }), seed: index + 1 };
     return { name, role: index < firstWeight ? 'activation' : 'weight', elementType, dims, fill };
   });
-  return { signature: createHash('sha256').update(bytes).digest('hex'), model: bytes, inputs };
+  return { signature: signatureOf(bytes), model: bytes, inputs };
+}
+
+/**
+ * The model that a benchmark was made of, its weights known by type and fill only. The inverse of
+ * {@link weightlessBenchmark}.
+ *
+ * @param source what messages call it
+ * @throws PlatformError `model` where the benchmark's file is none
+ */
+export function modelOf({ model, inputs }: Benchmark, source: string): Model {
+  const parsed = parseModel(model, source);
+  const weights = inputs.filter(({ role }) => role === 'weight');
+  const names = new Set(weights.map(({ name }) => name));
+  const filled = weights.map(({ name, elementType, dims, fill }): [string, Tensor] => {
+    return [name, { elementType, dims, data: { kind: 'fill', fill } }];
+  });
+  const { graph } = parsed;
+  return {
+    ...parsed,
+    graph: {
+      ...graph,
+      inputs: graph.inputs.filter((name) => !names.has(name)),
+      initializers: new Map([...graph.initializers, ...filled]),
+      types: new Map([...graph.types].filter(([name]) => !names.has(name))),
+    },
+  };
 }

@@ -84,6 +84,11 @@ function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
   return { elementType, dims, data };
 }
 
+/** How many layers a model has; needs no types. */
+export function countLayers({ graph }: Model): number {
+  return graph.nodes.length - constantValues(graph).folded.size;
+}
+
 /**
  * The layers of a model whose dimensions are bound.
  *

@@ -6,13 +6,13 @@ import {
   type Measurement,
   PlatformError,
   type Protocol,
-  protocolKey,
   type ResultStore,
   type System,
 } from '../../../src/plugin-api.js';
 import { compose } from '../compose.js';
 import { prepareModel } from '../evaluate.js';
-import { type Recipe, readRecipe } from '../recipe.js';
+import { knownResults, wantedOf } from '../plan.js';
+import { type Recipe, readRecipe, signaturesOf } from '../recipe.js';
 import { reportOf } from '../report/report.js';
 import { readResults } from '../results-file.js';
 import { prepareOutputs, writeReport } from './exports.js';
@@ -22,6 +22,7 @@ import {
   addMeasuringOptions,
   addServerOption,
   addStoreOption,
+  cutOf,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
@@ -50,12 +51,13 @@ async function recipeOf(
   host: CommandHost,
 ): Promise<Recipe> {
   if (options.recipe !== undefined) return readRecipe(options.recipe);
-  const granularity = options.granularity ?? DEFAULTS.granularity;
+  const settings = cutOf(options);
+  const { cut, granularity } = settings;
   const models = [];
   for (const model of await loadModels(references, options, host)) {
-    models.push((await prepareModel(model, granularity, agent, host.signal)).recipe);
+    models.push((await prepareModel(model, settings, agent, host.signal)).recipe);
   }
-  return { format: 'dlbricks-recipe/1', cut: 'layer', granularity, batch: options.batch ?? DEFAULTS.batch, models };
+  return { format: 'dlbricks-recipe/1', cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
 }
 
 /** The system whose measurements are meant: the one whose fingerprint begins as asked, else this machine. */
@@ -94,13 +96,9 @@ async function sourceOf(
   const store = await host.openStore(options.store);
   const system = await systemOf(store, options, agent);
   const protocol = protocolOf(options);
-  const signatures = recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature));
-  const measurements = await store.findMeasurements(
-    [...new Set(signatures)],
-    system.fingerprint,
-    protocolKey(protocol),
-  );
-  return { system, protocol, measurements };
+  const wanted = recipe.models.flatMap((model) => wantedOf(model, protocol));
+  const results = await knownResults(wanted, system, store);
+  return { system, protocol, measurements: results.of(protocol) };
 }
 
 /** Measurements count only where they were taken in the way that is asked for, which nobody can see in a table. */
@@ -138,18 +136,19 @@ Examples:
       const outputs = await prepareOutputs(options);
       const recipe = await recipeOf(references, options, agent, host);
       const { system, measurements, protocol } = await sourceOf(recipe, options, agent, host);
-      const signatures = new Set(recipe.models.flatMap(({ bricks }) => bricks.map(({ signature }) => signature)));
+      const signatures = new Set(recipe.models.flatMap(signaturesOf));
+      const bricks = new Set(recipe.models.flatMap((model) => model.bricks.map(({ signature }) => signature)));
       const report = reportOf(
         {
           system,
           models: recipe.models.map((model) => ({ estimate: compose(model, measurements), endToEnd: undefined })),
           bricks: [...signatures].flatMap((signature) => measurements.get(signature) ?? []),
           sequences: recipe.models.reduce((sum, { sequences }) => sum + sequences.length, 0),
-          uniqueBricks: signatures.size,
+          uniqueBricks: bricks.size,
           measured: 0,
           interrupted: false,
         },
-        { granularity: recipe.granularity, batch: recipe.batch, protocol },
+        { cut: recipe.cut, granularity: recipe.granularity, batch: recipe.batch, protocol },
       );
       await writeReport(report, outputs, host);
       if (report.models.some(({ coverage }) => coverage < 1)) {

@@ -1,17 +1,26 @@
 import type { Command } from 'commander';
-import { type CommandHost } from '../../../src/plugin-api.js';
-import { prepareModel } from '../evaluate.js';
+import type { CommandHost, LoadedModel } from '../../../src/plugin-api.js';
+import { type Cut, endsOf, prepareModel } from '../evaluate.js';
+import type { EmptyCall } from '../in-context.js';
 import type { PreparedModel } from '../plan.js';
 import { writeSuite } from '../suite.js';
 import { uniqueBricks } from '../unique-bricks.js';
 import { loadModels } from './load-models.js';
-import { addCutOptions, addServerOption, DEFAULTS, type MeasuringOptions } from './options.js';
+import { addCutOptions, addServerOption, cutOf, DEFAULTS, type MeasuringOptions } from './options.js';
 
 interface GenerateOptions extends MeasuringOptions {
   readonly output: string;
   readonly decoy?: readonly string[];
   readonly server?: string;
   readonly quiet?: boolean;
+}
+
+/** The empty calls that belong to the models, each once, in an order that tells nothing. */
+function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
+  if (cut === 'layer') return [];
+  const calls = models.map(({ model }) => endsOf(model));
+  const unique = [...new Map(calls.map((call) => [`${call.inputs} ${call.outputs}`, call])).values()];
+  return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
 }
 
 /** `dlbricks generate MODEL... -o DIR` */
@@ -40,7 +49,8 @@ Example, of which the second line may run anywhere:
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: GenerateOptions) => {
-      const granularity = options.granularity ?? DEFAULTS.granularity;
+      const settings = cutOf(options);
+      const { cut, granularity } = settings;
       const agent = await host.connect(options.server);
       const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
       const progress = host.progress(options.quiet ?? false);
@@ -48,7 +58,7 @@ Example, of which the second line may run anywhere:
       try {
         for (const [done, model] of loaded.entries()) {
           progress.step('cutting', done, loaded.length, model.name);
-          prepared.push(await prepareModel(model, granularity, agent, host.signal));
+          prepared.push(await prepareModel(model, settings, agent, host.signal));
         }
       } finally {
         progress.stop();
@@ -57,8 +67,8 @@ Example, of which the second line may run anywhere:
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
       await writeSuite(
         options.output,
-        { cut: 'layer', granularity, bricks },
-        { format: 'dlbricks-recipe/1', cut: 'layer', granularity, batch: options.batch ?? DEFAULTS.batch, models },
+        { cut, granularity, bricks: prepared.flatMap((model) => model.bricks), calls: callsOf(loaded, cut) },
+        { format: 'dlbricks-recipe/1', cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
       if (options.quiet !== true) {
         host.warn(

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PlatformError, type Protocol, type RunOptions } from '../../../src/plugin-api.js';
+import type { Cut, CutSettings } from '../evaluate.js';
 
 /** A whole number within bounds, as an option's value. */
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -26,7 +27,7 @@ function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new
 /** How models are cut and measured; undefined where the command line leaves it to a manifest or the default. */
 export interface MeasuringOptions {
   readonly granularity?: number;
-  readonly cut?: string;
+  readonly cut?: Cut;
   readonly threads?: number;
   readonly batch?: number;
   readonly runs?: number;
@@ -44,7 +45,10 @@ export interface PlaceOptions {
   readonly exportMarkdown?: string;
 }
 
-export const DEFAULTS = { granularity: 1, cut: 'layer', threads: 1, batch: 1, runs: 50, warmup: 3 } as const;
+export const DEFAULTS = { cut: 'kernel', threads: 1, batch: 1, runs: 50, warmup: 3 } as const;
+
+/** Longest brick by cut: the paper's single layers; room for a repeated block of kernels. */
+const GRANULARITIES = { layer: 1, kernel: 64 } as const satisfies Record<Cut, number>;
 
 const MIN_RUNS = 10;
 const TIME_BUDGET_MS = 5000;
@@ -55,14 +59,14 @@ export function addCutOptions(command: Command): Command {
   return command
     .option(
       '-G, --granularity <n>',
-      `longest sequence of layers per brick (default: ${DEFAULTS.granularity})`,
+      `longest brick, in layers or kernels (default: ${GRANULARITIES.layer} layer, ${GRANULARITIES.kernel} kernels)`,
       wholeNumber(1, 1_000_000),
     )
     .addOption(
       new Option(
         '--cut <cut>',
-        `where graphs are taken apart: layer, the paper's method (default: ${DEFAULTS.cut})`,
-      ).choices(['layer']),
+        `where graphs are taken apart: kernel, on the graph that the runtime executes; layer, the paper's method (default: ${DEFAULTS.cut})`,
+      ).choices(['kernel', 'layer']),
     )
     .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumber(1, 65_536))
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
@@ -97,10 +101,14 @@ export function addExportOptions(command: Command): Command {
     .option('--quiet', 'no progress and no table; errors and warnings only');
 }
 
-/** @throws PlatformError `unsupported` for a cut that is not there */
-export function checkCut(cut: string): 'layer' {
-  if (cut === 'layer') return cut;
-  throw new PlatformError('unsupported', `cut ${cut}: models can be cut at layers only so far; use cut: layer`);
+/** How models are cut: as the options say, else as a manifest does, else by default. */
+export function cutOf(
+  options: MeasuringOptions,
+  manifest?: { readonly cut: Cut; readonly granularity?: number | undefined; readonly threads: number },
+): CutSettings {
+  const cut = options.cut ?? manifest?.cut ?? DEFAULTS.cut;
+  const granularity = options.granularity ?? manifest?.granularity ?? GRANULARITIES[cut];
+  return { cut, granularity, runOptions: runOptionsOf(options.threads ?? manifest?.threads ?? DEFAULTS.threads) };
 }
 
 /** @throws PlatformError `usage` for options that say how to cut what is cut already */

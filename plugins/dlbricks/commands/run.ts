@@ -10,7 +10,7 @@ import {
   type Protocol,
   type System,
 } from '../../../src/plugin-api.js';
-import { evaluate } from '../evaluate.js';
+import { type CutSettings, evaluate } from '../evaluate.js';
 import { measureSuite } from '../measure-suite.js';
 import { reportOf } from '../report/report.js';
 import { resultsText } from '../results-file.js';
@@ -22,7 +22,7 @@ import {
   addMeasuringOptions,
   addServerOption,
   addStoreOption,
-  checkCut,
+  cutOf,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
@@ -35,9 +35,8 @@ import { showProgress } from './show-progress.js';
 /** An evaluation with every setting decided. */
 export interface EvaluationSettings {
   readonly models: readonly LoadedModel[];
-  readonly granularity: number;
+  readonly cut: CutSettings;
   readonly batch: number;
-  readonly threads: number;
   readonly protocol: Protocol;
   readonly measureEndToEnd: boolean;
   /** What the manifest asks of the system and it does not have. */
@@ -48,8 +47,9 @@ const INTERRUPTED = 'interrupted; everything measured so far is kept, and the sa
 
 /** Makes sure that the agent is what the evaluation asks for. */
 async function checkSystem(settings: EvaluationSettings, agent: BenchmarkAgent, host: CommandHost): Promise<void> {
-  const { threads, unmet } = settings;
-  const system = await agent.system(runOptionsOf(threads));
+  const { cut, unmet } = settings;
+  const { threads } = cut.runOptions;
+  const system = await agent.system(cut.runOptions);
   const problems = unmet?.(system) ?? [];
   if (problems.length > 0) {
     throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
@@ -68,15 +68,15 @@ export async function runEvaluation(
   options: PlaceOptions,
   host: CommandHost,
 ): Promise<void> {
-  const { models, granularity, batch, threads, protocol, measureEndToEnd } = settings;
+  const { models, cut, batch, protocol, measureEndToEnd } = settings;
   await checkSystem(settings, agent, host);
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  const request = { models, granularity, runOptions: runOptionsOf(threads), protocol, measureEndToEnd };
+  const request = { models, ...cut, protocol, measureEndToEnd };
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
   const result = await evaluate(request, context).finally(() => progress.stop());
-  const report = reportOf(result, { granularity, batch, protocol });
+  const report = reportOf(result, { ...cut, batch, protocol });
   await writeReport(report, outputs, host);
   if (result.interrupted) {
     host.warn(INTERRUPTED);
@@ -95,14 +95,13 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
     ...(options.batch === undefined ? {} : { batch: options.batch }),
     dimensions: options.dimension,
     signal: host.signal,
-    check: ({ plugin, cut }) => {
+    check: ({ plugin }) => {
       if (plugin !== 'dlbricks') {
         throw new PlatformError(
           'manifest',
           `${path}: plugin: expected dlbricks, found ${plugin}; another command runs it`,
         );
       }
-      checkCut(options.cut ?? cut);
     },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
@@ -110,9 +109,8 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
   checkDimensions(models, options.dimension);
   const settings: EvaluationSettings = {
     models,
-    granularity: options.granularity ?? manifest.granularity,
+    cut: cutOf(options, manifest),
     batch: options.batch ?? manifest.batch_size,
-    threads: options.threads ?? manifest.threads,
     protocol: protocolOf(options, protocol),
     measureEndToEnd: manifest.measure_end_to_end,
     unmet,

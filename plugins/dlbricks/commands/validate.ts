@@ -6,6 +6,7 @@ import {
   addMeasuringOptions,
   addServerOption,
   addStoreOption,
+  cutOf,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
@@ -36,9 +37,8 @@ Examples:
       const models = await loadModels(references, options, host);
       const settings = {
         models,
-        granularity: options.granularity ?? DEFAULTS.granularity,
+        cut: cutOf(options),
         batch: options.batch ?? DEFAULTS.batch,
-        threads: options.threads ?? DEFAULTS.threads,
         protocol: protocolOf(options),
         measureEndToEnd: true,
       };

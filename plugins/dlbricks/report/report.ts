@@ -1,5 +1,5 @@
 import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
-import type { EvaluationResult, ModelResult } from '../evaluate.js';
+import type { Cut, EvaluationResult, ModelResult } from '../evaluate.js';
 import type { Interval } from '../statistics.js';
 import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../statistics.js';
 
@@ -22,8 +22,8 @@ const systemSchema = z.strictObject({
 });
 
 const settingsSchema = z.strictObject({
-  cut: z.enum(['layer']),
-  granularity: z.int().describe('Longest sequence, in layers'),
+  cut: z.enum(['kernel', 'layer']).describe('Where graphs were taken apart'),
+  granularity: z.int().describe('Longest brick, in kernels or layers'),
   batch: z.int(),
   warmup_runs: z.int(),
   runs: z.int().describe('Most timed runs per benchmark'),
@@ -94,6 +94,7 @@ export type ModelReport = Report['models'][number];
 
 /** How an evaluation was set up, as far as its report says. */
 export interface ReportSettings {
+  readonly cut: Cut;
   readonly granularity: number;
   readonly batch: number;
   readonly protocol: Protocol;
@@ -179,7 +180,7 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
 }
 
 /** The result of an evaluation as the document that is exported and shown. */
-export function reportOf(result: EvaluationResult, { granularity, batch, protocol }: ReportSettings): Report {
+export function reportOf(result: EvaluationResult, { cut, granularity, batch, protocol }: ReportSettings): Report {
   const { system } = result;
   const models = result.models.map(modelReport);
   return {
@@ -198,7 +199,7 @@ export function reportOf(result: EvaluationResult, { granularity, batch, protoco
       optimization_level: system.runOptions.optimizationLevel,
     },
     settings: {
-      cut: 'layer',
+      cut,
       granularity,
       batch,
       warmup_runs: protocol.warmupRuns,

@@ -28,6 +28,7 @@ const UNIQUE = 4;
 function requestFor(loaded: readonly LoadedModel[], changes: Partial<EvaluationRequest> = {}): EvaluationRequest {
   return {
     models: loaded,
+    cut: 'layer',
     granularity: 1,
     runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
     protocol: PROTOCOL,

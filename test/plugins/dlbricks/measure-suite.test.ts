@@ -66,6 +66,7 @@ test('a suite that was measured elsewhere composes to what its models give at ho
   const { models } = await evaluate(
     {
       models: [loadedChain('model', ...OPERATORS)],
+      cut: 'layer',
       granularity: 1,
       runOptions: RUN_OPTIONS,
       protocol: PROTOCOL,

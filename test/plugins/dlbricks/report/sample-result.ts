@@ -4,7 +4,7 @@ import type { ReportSettings } from '../../../../plugins/dlbricks/report/report.
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 
-export const SETTINGS: ReportSettings = { granularity: 2, batch: 1, protocol: PROTOCOL };
+export const SETTINGS: ReportSettings = { cut: 'layer', granularity: 2, batch: 1, protocol: PROTOCOL };
 
 export const FAILURE: Outcome = { kind: 'failure', reason: 'timeout', message: 'no end after 60 s' };
 

@@ -1,0 +1,61 @@
+import { type LayerGraph, readNames } from '../../src/plugin-api.js';
+import type { Sequence } from './decompose.js';
+import { roughMs } from './work.js';
+
+/**
+ * Bricks are made at least this large, in {@link roughMs}: what a kernel finds in the caches is made by the kernels
+ * before it, so that a brick's first kernel is measured a little off, and the less so the more follow it. Cheap to do,
+ * because a small brick that repeats less costs little to measure anyway.
+ */
+const LEAST_ROUGH_MS = 1;
+
+/** For each kernel, how many values made so far are still to be read by later ones. */
+function liveValues(graph: LayerGraph): readonly number[] {
+  const lastUse = new Map<string, number>();
+  for (const [index, kernel] of graph.layers.entries()) for (const name of readNames(kernel)) lastUse.set(name, index);
+  for (const name of graph.outputs) lastUse.set(name, Infinity);
+  const endings = new Map<number, number>();
+  let live = 0;
+  const isActivation = (name: string): boolean => graph.types.has(name) && !graph.constants.has(name);
+  const start = (name: string): void => {
+    const end = lastUse.get(name);
+    if (end === undefined || !isActivation(name)) return;
+    live++;
+    endings.set(end, (endings.get(end) ?? 0) + 1);
+  };
+  for (const name of graph.inputs) start(name);
+  return graph.layers.map((kernel, index) => {
+    for (const name of kernel.outputs) start(name);
+    live -= endings.get(index) ?? 0;
+    return live;
+  });
+}
+
+/**
+ * Cuts a runtime's optimized graph where the fewest values cross: between residual blocks, inception modules, the halves
+ * of a transformer layer. A repeated block thus becomes the same brick each time. Looks at most `granularity` kernels
+ * ahead, takes the first of the best places after the brick has its least size, and cuts anyway at `granularity`.
+ *
+ * @param granularity the longest brick allowed, in kernels; 1 makes every kernel a brick
+ */
+export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
+  const live = liveValues(graph);
+  const count = graph.layers.length;
+  const sequences: Sequence[] = [];
+  for (let first = 0; first < count;) {
+    const end = Math.min(count, first + granularity) - 1;
+    let last = end;
+    let isLargeEnough = false;
+    let work = 0;
+    for (let index = first; index <= end; index++) {
+      const kernel = graph.layers[index];
+      if (kernel !== undefined) work += roughMs(graph, kernel);
+      if (work < LEAST_ROUGH_MS) continue;
+      if (!isLargeEnough || (live[index] ?? 0) < (live[last] ?? 0)) last = index;
+      isLargeEnough = true;
+    }
+    sequences.push({ first, last });
+    first = last + 1;
+  }
+  return sequences;
+}
