@@ -6,6 +6,7 @@ import {
   type Model,
   modelOf,
   type Measurement,
+  PlatformError,
   type Protocol,
   type RunOptions,
   type System,
@@ -110,7 +111,7 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
   const models: PreparedModel[] = [];
   for (const [done, model] of request.models.entries()) {
     onEvent({ kind: 'preparing', model: model.name, done, total: request.models.length });
-    models.push(await prepareModel(model, request, agent, signal));
+    models.push(await prepareOrRefuse(model, request, context));
   }
 
   const system = await agent.system(runOptions);
@@ -132,8 +133,8 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
   const again = results.of(repetitionOf(protocol));
   return {
     system,
-    models: models.map(({ recipe, whole: { signature } }) => ({
-      estimate: compose(recipe, ofBricks),
+    models: models.map(({ recipe, refusal, whole: { signature } }) => ({
+      estimate: withRefusal(compose(recipe, ofBricks), refusal, signature),
       endToEnd: measureEndToEnd
         ? { signature, first: ofBricks.get(signature), repeat: again.get(signature) }
         : undefined,
@@ -144,6 +145,28 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
     measured,
     interrupted: measured < toMeasure.length,
   };
+}
+
+/** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
+async function prepareOrRefuse(
+  loaded: LoadedModel,
+  settings: CutSettings,
+  { agent, signal, onEvent }: EvaluationContext,
+): Promise<PreparedModel> {
+  try {
+    return await prepareModel(loaded, settings, agent, signal);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
+    const { name, model } = loaded;
+    onEvent({ kind: 'warning', message: `${name}: ${error.message}` });
+    const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
+    return { recipe, bricks: [], whole: weightlessBenchmark(model), refusal: error.message };
+  }
+}
+
+function withRefusal(estimate: Estimate, refusal: string | undefined, signature: string): Estimate {
+  if (refusal === undefined) return estimate;
+  return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
 }
 
 /** Everything that was measured for the models' bricks, each once. */

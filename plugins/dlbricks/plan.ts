@@ -14,6 +14,8 @@ import type { DecomposedModel } from './unique-bricks.js';
 /** A model taken apart, and whole. */
 export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
+  /** Why the runtime refuses the graph, so that there is nothing to take apart; undefined where it takes it. */
+  readonly refusal?: string;
 }
 
 /** A measurement that is needed. */

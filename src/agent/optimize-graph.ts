@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { weightlessBenchmark } from '../measurement/weightless.js';
+import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import { readModel } from '../onnx/read-model.js';
 import { materialize } from '../predictor/materialize.js';
 import { optimizeFilledModel } from '../predictor/open-filled-model.js';
@@ -29,7 +30,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
         throw refusalOf(error, 'open');
       },
     );
-    const optimized = weightlessBenchmark(await readModel(path));
+    const optimized = weightlessBenchmark(hoistSubgraphWeights(await readModel(path)));
     return {
       benchmark: optimized,
       values: await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context),

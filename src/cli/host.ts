@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startAgent } from '../agent/server.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { connectAgent } from '../agent/agent-client.js';
+import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolveBenchmark } from '../registry/resolve-benchmark.js';
 import { openStore } from '../store/open-store.js';
+import { defaultCacheDir } from '../zoo/cache.js';
 import { createProgress } from './progress.js';
 import type { Terminal } from './terminal.js';
 
@@ -50,7 +53,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     closers.push(() => client.close());
     // A wrong address is to be noticed before anything slow begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
-    return client;
+    return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
   }
 
   return {
