@@ -105,7 +105,7 @@ export async function prepareModel(
  *   result, not an error
  */
 export async function evaluate(request: EvaluationRequest, context: EvaluationContext): Promise<EvaluationResult> {
-  const { agent, store, signal, onEvent } = context;
+  const { agent, store, onEvent } = context;
   const { protocol, runOptions, measureEndToEnd } = request;
 
   const models: PreparedModel[] = [];

@@ -20,7 +20,7 @@ function fileName({ fingerprint }: System, { signature }: Benchmark): string {
 /** What is in a cached file; undefined where it is missing or damaged, so that it is made anew. */
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
-    const { benchmark, values } = OptimizeResponse.decode(await readFile(file));
+    const { benchmark, values } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
     return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values) };
   } catch {
     return undefined;
