@@ -92,7 +92,7 @@ function suiteDocument({ cut, granularity, bricks, calls }: Suite): z.infer<type
     format: 'dlbricks-suite/1',
     cut,
     granularity,
-    ...(calls === undefined ? {} : { calls: [...calls] }),
+    ...(calls === undefined || calls.length === 0 ? {} : { calls: [...calls] }),
     bricks: [...unique.values()].map(({ signature, operators, inputs }) => ({
       signature,
       operators: [...operators],

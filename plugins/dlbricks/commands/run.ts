@@ -135,7 +135,7 @@ async function runSuite(folder: string, options: RunOptions, host: CommandHost):
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
-  progress.note(`${found} of ${suite.bricks.length} bricks measured, ${result.measured} of them now; ${failed} failed`);
+  progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);
   if (exports.length === 0)
     progress.note('the results are in the store; --export-json FILE writes them for their owner');
   if (result.interrupted) {

@@ -66,15 +66,19 @@ function percent(value: number | null): string {
   return value === null ? UNKNOWN : `${value.toFixed(1)} %`;
 }
 
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
   const lines = [
     `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
-    `${summary.layers} layers in ${summary.models} models, ${summary.unique} unique bricks (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
+    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
   ];
   if (summary.geomean_normalized_latency !== null) {
     lines.push(
-      `normalized latency: geometric mean ${summary.geomean_normalized_latency.toFixed(3)}; mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent} of ${models.filter(({ normalized_latency: value }) => value !== null).length} models`,
+      `normalized latency: geometric mean ${summary.geomean_normalized_latency.toFixed(3)}; mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent} of ${counted(models.filter(({ normalized_latency: value }) => value !== null).length, 'model')}`,
       `repeatability of this machine: ${percent(summary.repeatability_percent)} between two end-to-end measurements of the same model`,
     );
   }

@@ -108,10 +108,10 @@ describe('reading results refuses', () => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);
     await refused(readingResults(t, text), 'usage', /expected one system, found 2/);
   });
-  test('measurements that were taken in two ways', async (t) => {
+  test('two measurements of one benchmark, between which nobody could choose', async (t) => {
     const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
-    const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { protocol })]);
-    await refused(readingResults(t, text), 'usage', /expected one protocol, found 2/);
+    const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
+    await refused(readingResults(t, text), 'usage', /each benchmark once, found 1/);
   });
   test('a measurement that is none', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
