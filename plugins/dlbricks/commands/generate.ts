@@ -41,7 +41,8 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
       `
 The suite holds no weights, no names, and no order or topology beyond one brick.
 The recipe says which bricks make which model: keep it. Whoever has the suite
-measures it, and the results come back for composing.
+measures it, and the results come back for composing. How much of a model one
+brick shows is yours to say: -G 1 shows least, larger bricks are more accurate.
 
 Example, of which the second line may run anywhere:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out
