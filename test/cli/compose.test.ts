@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { reportIn } from './support/report.js';
-import { chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
 
 async function measure(place: Workplace, operators: readonly string[]) {
   await place.write('measured.onnx', chain(operators));
-  return place.run(['dlbricks', 'validate', 'measured.onnx', ...QUICK, '--export-json', '-']);
+  return place.run(['dlbricks', 'validate', 'measured.onnx', ...LAYER_CUT, ...QUICK, '--export-json', '-']);
 }
 
 /** Composes the model of four layers. */
 async function compose(place: Workplace, ...options: readonly string[]) {
   await place.write('four.onnx', chain(FOUR_LAYERS));
-  return place.run(['dlbricks', 'compose', 'four.onnx', ...QUICK, ...options]);
+  return place.run(['dlbricks', 'compose', 'four.onnx', ...LAYER_CUT, ...QUICK, ...options]);
 }
 
 describe('dlbricks compose from an empty store', { ...deadline, concurrency: 2 }, () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';
-import { chain, failsOnlyAsAWhole, QUICK } from './support/tiny-models.js';
+import { chain, failsOnlyAsAWhole, LAYER_CUT, QUICK } from './support/tiny-models.js';
 
 const WITH_FOREIGN_OPERATOR = ['Relu', 'no.runtime:Mystery', 'Relu'] as const;
 
@@ -17,7 +17,7 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
   it('is listed with its reason, and the estimate covers the rest', async (t) => {
     const place = await workplace(t);
     const names = await models(place, chain(WITH_FOREIGN_OPERATOR));
-    const ending = await place.run(['dlbricks', 'validate', ...names, ...QUICK, '--export-json', '-']);
+    const ending = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK, '--export-json', '-']);
     assert.equal(ending.code, 3);
     const [good, broken] = reportIn(ending).models;
     assert.equal(good?.coverage, 1);
@@ -32,7 +32,7 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
   it('is told in a warning when it fails, and below the table', async (t) => {
     const place = await workplace(t);
     const names = await models(place, chain(WITH_FOREIGN_OPERATOR));
-    const { stdout, stderr } = await place.run(['dlbricks', 'validate', ...names, ...QUICK]);
+    const { stdout, stderr } = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK]);
     assert.match(stderr, /^warning: broken: Mystery: unsupported: .*Mystery/m);
     assert.match(stdout, /^ {2}broken: missing 1 x Mystery: unsupported: .*Mystery/m);
     assert.match(stdout, /│ broken .*│ +part: \d+\.\d+ │.*│ +66\.7 % │/);
@@ -40,7 +40,13 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
 
   it('is not tried again by the next run', async (t) => {
     const place = await workplace(t);
-    const args = ['dlbricks', 'validate', ...(await models(place, chain(WITH_FOREIGN_OPERATOR))), ...QUICK];
+    const args = [
+      'dlbricks',
+      'validate',
+      ...(await models(place, chain(WITH_FOREIGN_OPERATOR))),
+      ...LAYER_CUT,
+      ...QUICK,
+    ];
     await place.run(args);
     const again = await place.run(args);
     assert.equal(planIn(again).toMeasure, 0);
@@ -52,7 +58,7 @@ describe('a model that fails as a whole', { ...deadline, concurrency: 2 }, () =>
   it('has an estimate, no end-to-end latency, and the reason', async (t) => {
     const place = await workplace(t);
     const names = await models(place, failsOnlyAsAWhole());
-    const ending = await place.run(['dlbricks', 'validate', ...names, ...QUICK, '--export-json', '-']);
+    const ending = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK, '--export-json', '-']);
     assert.equal(ending.code, 3);
     const [good, broken] = reportIn(ending).models;
     assert.notEqual(good?.normalized_latency, null);

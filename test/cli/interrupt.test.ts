@@ -10,13 +10,13 @@ import { isRunning, measuringProcessesOf, needsLinux, until } from '../agent/sup
 import { deadline, type StartOptions, workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';
 import { untilSomethingIsStored } from './support/stored.js';
-import { chain, MANY_OPERATORS } from './support/tiny-models.js';
+import { chain, LAYER_CUT, MANY_OPERATORS } from './support/tiny-models.js';
 
 /** As many bricks, and the whole model twice. */
 const ALL = MANY_OPERATORS.length + 2;
 
-/** So many runs that a brick takes a noticeable fraction of a second. */
-const SLOW = ['--runs', '1000', '--warmup', '1'] as const;
+/** So many bricks, and so many runs, that there is something to interrupt. */
+const SLOW = [...LAYER_CUT, '--runs', '1000', '--warmup', '1'] as const;
 
 /** A command in the middle of measuring, and the process that does it. */
 async function midway(t: TestContext, options?: StartOptions) {

@@ -10,7 +10,7 @@ import { chain, FOUR_LAYERS } from './support/tiny-models.js';
 
 const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
 
-/** Writes an evaluation of two models, seven layers in all, five of them different. JSON is YAML. */
+/** Writes an evaluation of two models by layers, seven in all, five of them different. JSON is YAML. */
 async function evaluation(place: Workplace, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
   await place.write('four.onnx', chain(FOUR_LAYERS));
   await place.write('three.onnx', chain(['Relu', 'Exp', 'Abs']));
@@ -19,6 +19,7 @@ async function evaluation(place: Workplace, changes: Readonly<Record<string, unk
     name: 'tiny',
     version: '1.0.0',
     models: ['four.onnx', 'three.onnx'],
+    cut: 'layer',
     protocol: PROTOCOL,
     ...changes,
   };
@@ -65,15 +66,25 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     const manifest = await evaluation(place, {
       batch_size: 2,
       threads: 2,
+      cut: 'kernel',
       granularity: 2,
       measure_end_to_end: true,
     });
     const ending = await place.run(['dlbricks', 'run', manifest, '--export-json', '-']);
     const { settings, system, models } = reportIn(ending);
-    const { granularity, batch, runs, warmup_runs, min_runs, time_budget_ms } = settings;
+    const { cut, granularity, batch, runs, warmup_runs, min_runs, time_budget_ms } = settings;
     assert.deepEqual(
-      { granularity, batch, threads: system.threads, runs, warmup_runs, min_runs, time_budget_ms },
-      { granularity: 2, batch: 2, threads: 2, runs: 3, warmup_runs: 1, min_runs: 1, time_budget_ms: 1000 },
+      { cut, granularity, batch, threads: system.threads, runs, warmup_runs, min_runs, time_budget_ms },
+      {
+        cut: 'kernel',
+        granularity: 2,
+        batch: 2,
+        threads: 2,
+        runs: 3,
+        warmup_runs: 1,
+        min_runs: 1,
+        time_budget_ms: 1000,
+      },
     );
     assert(models.every(({ end_to_end_ms: ms }) => ms !== null));
   });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { needsTerminal, onTerminal } from './support/pseudo-terminal.js';
 import { screenOf } from './support/screen.js';
-import { chain, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+import { chain, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
 
 const ESCAPE = '\u001b';
 
@@ -13,7 +13,7 @@ const VISIBLE = ['--runs', '400', '--warmup', '1'] as const;
 async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
   await place.write('many.onnx', chain(MANY_OPERATORS));
   await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
-  return ['dlbricks', 'validate', 'many.onnx', 'broken.onnx', ...options];
+  return ['dlbricks', 'validate', 'many.onnx', 'broken.onnx', ...LAYER_CUT, ...options];
 }
 
 describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () => {

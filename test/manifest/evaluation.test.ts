@@ -15,8 +15,7 @@ test('the shortest evaluation has every default', () => {
     models: ['zoo:a'],
     batch_size: 1,
     threads: 1,
-    granularity: 1,
-    cut: 'layer',
+    cut: 'kernel',
     measure_end_to_end: false,
     protocol: {
       warmup_runs: 3,

@@ -37,7 +37,7 @@ const CASES: readonly [what: string, lines: string, problem: string][] = [
     'batch_size: 1.5',
     'm.yml:5:13: batch_size: expected a whole number from 1 to 65536, found the number 1.5',
   ],
-  ['a value of a closed set', 'cut: leyer', 'm.yml:5:6: cut: expected "layer" or "kernel", found "leyer"'],
+  ['a value of a closed set', 'cut: leyer', 'm.yml:5:6: cut: expected "kernel" or "layer", found "leyer"'],
   [
     'what older YAML took for true',
     'measure_end_to_end: yes',
@@ -63,7 +63,7 @@ const CASES: readonly [what: string, lines: string, problem: string][] = [
     'protocol: {runs: 5, min_runs: 6}',
     'm.yml:5:31: protocol.min_runs: expected at most as many as runs, found the number 6',
   ],
-  ['an empty value', 'cut:', 'm.yml:5:1: cut: expected "layer" or "kernel", found an empty value'],
+  ['an empty value', 'cut:', 'm.yml:5:1: cut: expected "kernel" or "layer", found an empty value'],
 ];
 
 for (const [what, lines, problem] of CASES) {

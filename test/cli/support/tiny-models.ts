@@ -6,6 +6,9 @@ import { int } from '../../../src/zoo/attributes.js';
 /** Measured in a moment, so that a test is about the command and not about the runtime. */
 export const QUICK = ['--runs', '3', '--warmup', '1'] as const;
 
+/** Makes every layer a brick of its own, for tests that count bricks. */
+export const LAYER_CUT = ['--cut', 'layer'] as const;
+
 const FLOATS: readonly Dimension[] = ['batch', 8];
 
 function encode(graph: Pick<Model['graph'], 'nodes' | 'inputs' | 'outputs' | 'types'>): Uint8Array {

@@ -248,7 +248,7 @@ describe('reading a suite refuses', () => {
     const { folder } = await written(t);
     await changeDocument(folder, (document) => {
       document['format'] = 'dlbricks-suite/2';
-      document['cut'] = 'kernel';
+      document['cut'] = 'diagonal';
       document['author'] = 'somebody';
     });
     await refused(readSuite(folder), 'usage', /format/, /cut/, /author/);

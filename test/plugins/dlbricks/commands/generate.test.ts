@@ -19,7 +19,7 @@ const secret = secretModel('secret', 1);
 const other = secretModel('covert', 2);
 const decoy = secretModel('humbug', 3);
 
-/** Runs `dlbricks generate`; files are named by the marks of the models. */
+/** Runs `dlbricks generate` at the layer cut, which needs no runtime; files are named by the marks of the models. */
 async function generate(t: TestContext, models: readonly SecretModel[], ...options: string[]): Promise<string> {
   const folder = await temporaryFolder(t);
   for (const { mark, bytes } of [secret, other, decoy]) await writeFile(join(folder, `${mark}_file.onnx`), bytes);
@@ -28,7 +28,7 @@ async function generate(t: TestContext, models: readonly SecretModel[], ...optio
   registerGenerate(program, recordingHost(agent));
   const paths = models.map(({ mark }) => join(folder, `${mark}_file.onnx`));
   const output = join(folder, 'out');
-  await program.parseAsync(['generate', ...paths, '-o', output, ...options], { from: 'user' });
+  await program.parseAsync(['generate', ...paths, '-o', output, '--cut', 'layer', ...options], { from: 'user' });
   return output;
 }
 
