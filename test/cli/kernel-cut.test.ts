@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { recipeSchema } from '../../plugins/dlbricks/recipe.js';
+import { CONV_LAYERS, convModel } from './support/conv-model.js';
+import { deadline, workplace, type Workplace } from './support/command.js';
+import { planIn, reportIn } from './support/report.js';
+import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+
+const PAPER = /paper's method/;
+
+/** Arguments that validate the model of convolutions. */
+async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
+  return ['dlbricks', 'validate', await place.write('conv.onnx', convModel()), ...QUICK, ...options];
+}
+
+/** Every number of a document, however deep. */
+function numbersIn(value: unknown): readonly number[] {
+  if (typeof value === 'number') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
+}
+
+/** Generates a suite from the model of convolutions. */
+async function generate(place: Workplace, ...options: readonly string[]) {
+  await place.write('conv.onnx', convModel());
+  return place.run(['dlbricks', 'generate', 'conv.onnx', '-o', 'given', ...options]);
+}
+
+describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
+  it('is the default, and estimates a model from bricks of its optimized graph', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(await validate(place, '--export-json', '-'));
+    assert.equal(ending.code, 0);
+    const report = reportIn(ending);
+    const [model] = report.models;
+    assert.deepEqual([report.settings.cut, model?.layers, model?.coverage], ['kernel', CONV_LAYERS, 1]);
+    assert((model?.estimate_ms ?? 0) > 0 && (model?.end_to_end_ms ?? 0) > 0);
+    assert.deepEqual(
+      numbersIn(report).filter((number) => number < 0),
+      [],
+    );
+  });
+
+  it('measures nothing the second time, and says the same', async (t) => {
+    const place = await workplace(t);
+    const args = await validate(place, '--export-json', '-');
+    const first = await place.run(args);
+    const second = await place.run(args);
+    assert.equal(planIn(second).toMeasure, 0);
+    assert.equal(planIn(second).known, planIn(first).toMeasure);
+    assert.equal(second.stdout, first.stdout);
+  });
+
+  it('finds single kernels that are the same, and fused ones, at -G 1', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(await validate(place, '-G', '1', '--export-json', '-'));
+    assert.equal(ending.code, 0);
+    const { settings, models, summary } = reportIn(ending);
+    const [model] = models;
+    assert.deepEqual([settings.cut, settings.granularity, model?.coverage], ['kernel', 1, 1]);
+    assert((model?.estimate_ms ?? 0) > 0);
+    assert((summary.unique_fraction ?? 1) < 1, 'the convolutions are different bricks');
+  });
+
+  it('leaves a model without an estimate that the runtime refuses, with the reason, and goes on', async (t) => {
+    const place = await workplace(t);
+    await place.write('mystery.onnx', chain(['Relu', 'no.runtime:Mystery']));
+    const conv = await place.write('conv.onnx', convModel());
+    const ending = await place.run(['dlbricks', 'validate', 'mystery.onnx', conv, ...QUICK, '--export-json', '-']);
+    assert.equal(ending.code, 3);
+    const [mystery, other] = reportIn(ending).models;
+    assert.deepEqual([mystery?.coverage, mystery?.estimate_ms], [0, null]);
+    assert.match(mystery?.missing[0]?.reason ?? '', /Mystery/);
+    assert.equal(other?.coverage, 1);
+    assert.notEqual(other.normalized_latency, null);
+  });
+
+  it('says nothing of the method of the paper, which the layer cut says that it is', async (t) => {
+    const place = await workplace(t);
+    const byKernels = await place.run(await validate(place));
+    const byLayers = await place.run(await validate(place, ...LAYER_CUT));
+    assert.match(byKernels.stdout, /kernel cut, G = \d+/);
+    assert.doesNotMatch(byKernels.stdout, PAPER);
+    assert.match(byLayers.stdout, /layer cut, G = 1/);
+    assert.match(byLayers.stdout, PAPER);
+  });
+});
+
+describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
+  for (const options of [[], ['-G', '1']] as const) {
+    const name = options.length === 0 ? 'by default' : options.join(' ');
+    it(`composes from its results to what composing from the store gives, ${name}`, async (t) => {
+      const [owner, other] = [await workplace(t), await workplace(t)];
+      assert.equal((await generate(owner, ...options)).code, 0);
+      const results = owner.path('results.json');
+      const suite = owner.path('given', 'suite');
+      const measured = await other.run(['dlbricks', 'run', '--suite', suite, ...QUICK, '--export-json', results]);
+      assert.equal(measured.code, 0);
+
+      const compose = ['dlbricks', 'compose', '--export-json', '-'];
+      const fromResults = await owner.run([...compose, '--recipe', 'given/recipe.json', '--results', results]);
+      const fromStore = await other.run([...compose, owner.path('conv.onnx'), ...options, ...QUICK]);
+
+      assert.deepEqual([fromResults.code, fromStore.code], [0, 0], fromResults.stderr + fromStore.stderr);
+      const [actual, expected] = [reportIn(fromResults), reportIn(fromStore)];
+      assert((actual.models[0]?.estimate_ms ?? 0) > 0);
+      assert.deepEqual(actual.models, expected.models);
+      assert.deepEqual(actual.settings, expected.settings);
+    });
+  }
+
+  it('has one kernel in each brick at -G 1', async (t) => {
+    const place = await workplace(t);
+    await generate(place, '-G', '1');
+    const { cut, models } = recipeSchema.parse(JSON.parse(await readFile(place.path('given', 'recipe.json'), 'utf8')));
+    assert.equal(cut, 'kernel');
+    for (const { operators } of models[0]?.bricks ?? []) assert.equal(operators.length, 1);
+  });
+});
