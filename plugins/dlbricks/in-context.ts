@@ -1,4 +1,5 @@
 import {
+  anonymousAttributes,
   type Benchmark,
   type BenchmarkInput,
   byteLengthOf,
@@ -86,6 +87,8 @@ function copiesOf(brick: Brick, copies: number): Benchmark {
   const nodes: Node[] = [];
   const shapes: string[] = [];
   const copiedWeights: BenchmarkInput[] = [];
+  let inner = 0;
+  const freshName = (): string => `inner${inner++}`;
   for (let copy = 0; copy < copies; copy++) {
     const nameOf = (value: string): string => (copy === 0 || shared.has(value) ? value : `${value}_${copy}`);
     for (const weight of weights) {
@@ -93,7 +96,9 @@ function copiesOf(brick: Brick, copies: number): Benchmark {
       copiedWeights.push({ ...weight, name: nameOf(weight.name), fill });
     }
     for (const node of graph.nodes) {
-      nodes.push({ ...node, inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf) });
+      // A branch of an If reads its copy's values too.
+      const attributes = anonymousAttributes(node.attributes, { nameOf, freshName });
+      nodes.push({ ...node, inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf), attributes });
     }
     for (const output of graph.outputs) {
       const shape = `shape${shapes.length}`;

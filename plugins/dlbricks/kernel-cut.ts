@@ -32,28 +32,44 @@ function liveValues(graph: LayerGraph): readonly number[] {
 }
 
 /**
+ * The first of the least values from one index to another, both included, for windows whose ends never move back: linear
+ * in the number of values, however large the windows are.
+ */
+function firstOfLeast(values: readonly number[]): (from: number, to: number) => number {
+  // Of what has been seen, the indices that no later value undercuts; those before `head` have left the window.
+  const candidates: number[] = [];
+  let head = 0;
+  let seen = 0;
+  const valueAt = (index: number | undefined): number => values[index ?? -1] ?? 0;
+  return (from, to) => {
+    for (; seen <= to; seen++) {
+      while (candidates.length > head && valueAt(candidates.at(-1)) > valueAt(seen)) candidates.pop();
+      candidates.push(seen);
+    }
+    while ((candidates[head] ?? to) < from) head++;
+    return candidates[head] ?? to;
+  };
+}
+
+/**
  * Cuts a runtime's optimized graph where the fewest values cross: between residual blocks, inception modules, the halves
  * of a transformer layer. A repeated block thus becomes the same brick each time. Looks at most `granularity` kernels
- * ahead, takes the first of the best places after the brick has its least size, and cuts anyway at `granularity`.
+ * ahead, takes the first of the best places after the brick has its least size, and cuts anyway at `granularity`. Linear
+ * in the size of the graph.
  *
  * @param granularity the longest brick allowed, in kernels; 1 makes every kernel a brick
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
-  const live = liveValues(graph);
-  const count = graph.layers.length;
+  const bestPlace = firstOfLeast(liveValues(graph));
+  const works = graph.layers.map((kernel) => roughMs(graph, kernel));
+  const count = works.length;
   const sequences: Sequence[] = [];
   for (let first = 0; first < count;) {
     const end = Math.min(count, first + granularity) - 1;
-    let last = end;
-    let isLargeEnough = false;
-    let work = 0;
-    for (let index = first; index <= end; index++) {
-      const kernel = graph.layers[index];
-      if (kernel !== undefined) work += roughMs(graph, kernel);
-      if (work < LEAST_ROUGH_MS) continue;
-      if (!isLargeEnough || (live[index] ?? 0) < (live[last] ?? 0)) last = index;
-      isLargeEnough = true;
-    }
+    let large = first;
+    let work = works[first] ?? 0;
+    while (work < LEAST_ROUGH_MS && large < end) work += works[++large] ?? 0;
+    const last = bestPlace(large, end);
     sequences.push({ first, last });
     first = last + 1;
   }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
+import type { Model, Tensor } from '../../src/onnx/model.js';
+import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { generatedModels } from '../plugins/dlbricks/generated-graph.js';
+
+/** What a model is, whatever its weights are: sizes of weights instead of their values. */
+function withoutValues({ graph, irVersion, opsets }: Model, kept: ReadonlyMap<string, Tensor>) {
+  const { nodes, inputs, outputs, initializers, types } = graph;
+  const constants = new Map(
+    [...initializers].map(([name, tensor]) => {
+      const { elementType, dims } = tensor;
+      return [name, kept.has(name) ? tensor : { elementType, dims }];
+    }),
+  );
+  return { irVersion, opsets, nodes, inputs, outputs, constants, types };
+}
+
+/** The constants that came through with their values. */
+function inlineConstants({ graph }: Model): ReadonlyMap<string, Tensor> {
+  return new Map([...graph.initializers].filter(([, { data }]) => data.kind !== 'fill'));
+}
+
+describe('a model without its weights', () => {
+  test('is the model again, up to the values of its weights', () => {
+    fc.assert(
+      fc.property(generatedModels(), ({ model }) => {
+        const back = modelOf(weightlessBenchmark(model), 'back again');
+        const kept = inlineConstants(back);
+        assert.deepEqual(withoutValues(back, kept), withoutValues(model, kept));
+      }),
+    );
+  });
+
+  test('taken out once more, is the same benchmark: fills, roles and order included', () => {
+    fc.assert(
+      fc.property(generatedModels(), ({ model }) => {
+        const benchmark = weightlessBenchmark(model);
+        assert.deepEqual(weightlessBenchmark(modelOf(benchmark, 'back again')), benchmark);
+      }),
+    );
+  });
+
+  test('has activations in the order of the model, then weights, each with a seed of its own', () => {
+    fc.assert(
+      fc.property(generatedModels(), ({ model }) => {
+        const { inputs } = weightlessBenchmark(model);
+        const activations = inputs.filter(({ role }) => role === 'activation');
+        assert.deepEqual(
+          inputs.slice(0, activations.length).map(({ name }) => name),
+          model.graph.inputs,
+        );
+        assert.equal(new Set(inputs.map(({ fill }) => fill.seed)).size, inputs.length);
+      }),
+    );
+  });
+
+  test('is called what its reader says', () => {
+    const [generated] = fc.sample(generatedModels(), { numRuns: 1, seed: 1 });
+    assert.ok(generated !== undefined);
+    assert.equal(modelOf(weightlessBenchmark(generated.model), 'x.onnx').source, 'x.onnx');
+  });
+});
+
+test('a benchmark is named by the SHA-256 of its file', () => {
+  fc.assert(
+    fc.property(generatedModels({ maxSteps: 4 }), ({ model }) => {
+      const benchmark = weightlessBenchmark(model);
+      assert.equal(benchmark.signature, createHash('sha256').update(benchmark.model).digest('hex'));
+      assert.equal(benchmark.signature, signatureOf(benchmark.model));
+      assert.notEqual(signatureOf(encodeModelToBytes(model)), signatureOf(new Uint8Array()));
+    }),
+  );
+});
