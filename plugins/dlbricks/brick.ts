@@ -23,6 +23,15 @@ export interface Brick extends Benchmark {
   readonly operators: readonly string[];
 }
 
+/** How many operators are named before the rest is counted. */
+const MOST_OPERATORS_SHOWN = 4;
+
+/** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
+export function operatorsLabel(operators: readonly string[]): string {
+  if (operators.length <= MOST_OPERATORS_SHOWN) return operators.join('+');
+  return `${operators.slice(0, MOST_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
+}
+
 /** What names of constants begin with: an input that is one is a weight, every other input an activation. */
 const CONSTANT = 'c';
 

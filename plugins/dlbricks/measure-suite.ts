@@ -1,5 +1,6 @@
 import type { Measurement, Protocol, RunOptions, System } from '../../src/plugin-api.js';
 import { type EvaluationContext, measureAll } from './measure.js';
+import { operatorsLabel } from './brick.js';
 import { emptyCall } from './in-context.js';
 import { brickTasks, emptyCallTask, knownResults, type Task } from './plan.js';
 import type { Suite } from './suite.js';
@@ -17,7 +18,7 @@ export interface SuiteResult {
 function suiteTasks({ bricks, calls = [] }: Suite, protocol: Protocol): readonly Task[] {
   const tasks = [
     ...calls.map(({ inputs, outputs }) => emptyCallTask(emptyCall(inputs, outputs, { joined: false }), protocol)),
-    ...bricks.flatMap((brick) => brickTasks(brick.operators.join('+'), brick, protocol)),
+    ...bricks.flatMap((brick) => brickTasks(operatorsLabel(brick.operators), brick, protocol)),
   ];
   return [...new Map(tasks.map((task) => [task.benchmark.signature, task])).values()];
 }

@@ -7,6 +7,7 @@ import {
   type System,
   withFingerprint,
 } from '../../src/plugin-api.js';
+import { operatorsLabel } from './brick.js';
 import type { MeasurableBrick } from './in-context.js';
 import type { ModelRecipe } from './recipe.js';
 import type { DecomposedModel } from './unique-bricks.js';
@@ -112,7 +113,7 @@ export function planTasks(
     if (measureEndToEnd) add({ label: `${recipe.name} (whole)`, benchmark: whole, protocol });
     if (call !== undefined) add(emptyCallTask(call, protocol));
     for (const brick of bricks)
-      brickTasks(`${recipe.name}: ${brick.operators.join('+')}`, brick, protocol).forEach(add);
+      brickTasks(`${recipe.name}: ${operatorsLabel(brick.operators)}`, brick, protocol).forEach(add);
   }
   if (measureEndToEnd) {
     for (const { recipe, whole } of models) {

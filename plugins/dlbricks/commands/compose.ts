@@ -8,6 +8,7 @@ import {
   type Protocol,
   type ResultStore,
   type System,
+  withFingerprint,
 } from '../../../src/plugin-api.js';
 import { compose } from '../compose.js';
 import { prepareModel } from '../evaluate.js';
@@ -77,6 +78,12 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
   throw new PlatformError('not_found', [asked + problem, ...known].join('\n'));
 }
 
+/** The system of the evaluation, where kernels were measured with the optimizer off. */
+function evaluationSystem(system: System, { cut }: Recipe): System {
+  if (cut === 'layer') return system;
+  return withFingerprint({ ...system, runOptions: runOptionsOf(system.runOptions.threads) });
+}
+
 async function sourceOf(
   recipe: Recipe,
   options: ComposeOptions,
@@ -85,16 +92,17 @@ async function sourceOf(
 ): Promise<Source> {
   if (options.results !== undefined) {
     const measurements = await readResults(options.results);
-    const [first] = measurements;
+    const [first] = measurements.toSorted((a, b) => b.protocol.runs - a.protocol.runs);
     if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
     return {
-      system: first.system,
+      system: evaluationSystem(first.system, recipe),
+      // Graphs of copies are run less often than the protocol says.
       protocol: first.protocol,
       measurements: new Map(measurements.map((measurement) => [measurement.signature, measurement])),
     };
   }
   const store = await host.openStore(options.store);
-  const system = await systemOf(store, options, agent);
+  const system = evaluationSystem(await systemOf(store, options, agent), recipe);
   const protocol = protocolOf(options);
   const wanted = recipe.models.flatMap((model) => wantedOf(model, protocol));
   const results = await knownResults(wanted, system, store);

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { createColors } from 'picocolors';
+import { operatorsLabel } from '../brick.js';
 import { type Column, columnsFor, oneLine, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 import { wrap } from './wrap.js';
@@ -24,7 +25,8 @@ function missingLines({ name, missing }: ModelReport): string[] {
     return benchmark === 'brick' || missing.findIndex((other) => other.reason === reason) === index;
   });
   const shown = distinct.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, sequences, reason }) => {
-    const what = benchmark === 'end_to_end' ? 'the whole model' : `${sequences} x ${operators.join('+')}`;
+    const label = operatorsLabel(operators);
+    const what = benchmark === 'end_to_end' ? 'the whole model' : sequences === 0 ? label : `${sequences} x ${label}`;
     return `  ${oneLine(`${name}: missing ${what}: ${reason}`)}`;
   });
   const rest = distinct.length - shown.length;

@@ -52,7 +52,7 @@ describe('reading a recipe refuses', () => {
   const cases: readonly (readonly [what: string, document: unknown, where: RegExp])[] = [
     ['a list', [], /recipe: .*expected object/],
     ['another format', { ...recipe, format: 'dlbricks-recipe/9' }, /format: .*dlbricks-recipe\/1/],
-    ['a cut that it does not know', { ...recipe, cut: 'kernel' }, /cut: .*layer/],
+    ['a cut that it does not know', { ...recipe, cut: 'diagonal' }, /cut: .*layer/],
     ['no granularity', { ...recipe, granularity: 0 }, /granularity/],
     ['an unknown field', { ...recipe, comment: 'mine' }, /comment/],
     ['an unknown field of a model', withModel({ weights: 3 }), /models\.0: .*weights/],
