@@ -61,12 +61,9 @@ export const evaluationSchema = z.strictObject({
   granularity: wholeNumber(1, 1_000_000)
     .optional()
     .meta({ description: 'The longest brick: 1 layer at the layer cut, 64 kernels at the kernel cut.' }),
-  cut: z
-    .enum(['kernel', 'layer'])
-    .default('kernel')
-    .meta({
-      description: "Where graphs are taken apart: on the graph that the runtime executes, or at the author's layers.",
-    }),
+  cut: z.enum(['kernel', 'layer']).default('kernel').meta({
+    description: "Where graphs are taken apart: on the graph that the runtime executes, or at the author's layers.",
+  }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   protocol: protocolField.prefault({}),
 });
