@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { CommandHost, LoadedModel } from '../../../src/plugin-api.js';
+import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
 import { type Cut, endsOf, prepareModel } from '../evaluate.js';
 import type { EmptyCall } from '../in-context.js';
+import { operatorsWithLearnedAttributes } from '../learned-attributes.js';
 import type { PreparedModel } from '../plan.js';
 import { writeSuite } from '../suite.js';
 import { uniqueBricks } from '../unique-bricks.js';
@@ -21,6 +22,16 @@ function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[]
   const calls = models.map(({ model }) => endsOf(model));
   const unique = [...new Map(calls.map((call) => [`${call.inputs} ${call.outputs}`, call])).values()];
   return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
+}
+
+/** @throws PlatformError `unsupported` where a suite would show what a model has learned */
+function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
+  const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
+  if (operators.size === 0) return;
+  throw new PlatformError(
+    'unsupported',
+    `${recipe.name}: ${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; leave this model out; on its owner's own machine, 'dlbricks validate' works for it`,
+  );
 }
 
 /** `dlbricks generate MODEL... -o DIR` */
@@ -64,6 +75,7 @@ Example, of which the second line may run anywhere:
       } finally {
         progress.stop();
       }
+      prepared.forEach(refuseLearnedAttributes);
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
       await writeSuite(
