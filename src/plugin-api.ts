@@ -15,6 +15,7 @@ export { fanIn } from './onnx/fill-range.js';
 export { countLayers, layerGraph, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
 export type { DeclaredType, Model, Node, Tensor, TensorType } from './onnx/model.js';
 export { encodeModelToBytes } from './onnx/write-model.js';
+export { int as intAttribute } from './onnx/make-attributes.js';
 export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';

@@ -6,6 +6,7 @@ import {
   type DeclaredType,
   elementCount,
   encodeModelToBytes,
+  intAttribute,
   type Model,
   type Node,
   parseModel,
@@ -35,31 +36,9 @@ const ANY_OPSET = 13;
 
 const JOINED = 'joined';
 
-/** AttributeProto.AttributeType.INT */
-const INT = 2;
-
 function joinNode(inputs: readonly string[]): Node {
-  const axis = {
-    name: 'axis',
-    type: INT,
-    i: 0n,
-    f: 0,
-    s: new Uint8Array(),
-    t: undefined,
-    g: undefined,
-    tp: undefined,
-    sparseTensor: undefined,
-    floats: [],
-    ints: [],
-    strings: [],
-    tensors: [],
-    graphs: [],
-    typeProtos: [],
-    sparseTensors: [],
-    docString: '',
-    refAttrName: '',
-  };
-  return { name: '', opType: 'Concat', domain: '', inputs, outputs: [JOINED], attributes: [axis] };
+  const attributes = [intAttribute('axis', 0)];
+  return { name: '', opType: 'Concat', domain: '', inputs, outputs: [JOINED], attributes };
 }
 
 function shapeNode(of: string, output: string): Node {
@@ -77,8 +56,7 @@ function benchmarkOf(model: Model, inputs: readonly BenchmarkInput[]): Benchmark
 }
 
 /** The brick `copies` times in one graph; activations are shared, weights are not. */
-function copiesOf(brick: Brick, copies: number): Benchmark {
-  const source = parseModel(brick.model, 'brick');
+function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
   const { graph } = source;
   const activations = brick.inputs.filter(({ role }) => role === 'activation');
   const weights = brick.inputs.filter(({ role }) => role === 'weight');
@@ -175,7 +153,7 @@ export function weightBytesOf(inputs: readonly BenchmarkInput[]): number {
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
 /** More copies than this are never asked for. */
-export const MOST_COPIES = 48;
+export const MOST_COPIES = Math.max(...STEPS);
 
 /** A run is made at least this long, in rough milliseconds, so that the call does not drown what is measured. */
 const LEAST_RUN_ROUGH_MS = 2;
@@ -229,10 +207,10 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
 /** A brick as `copies` of it in one graph. */
 export function inContext(brick: Brick, copies: number): InContext {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
-  const outputs = parseModel(brick.model, 'brick').graph.outputs.length;
+  const source = parseModel(brick.model, 'brick');
   return {
     copies,
-    benchmark: copiesOf(brick, copies),
-    baseline: emptyCall(activations, copies * outputs, { joined: true }),
+    benchmark: copiesOf(brick, source, copies),
+    baseline: emptyCall(activations, copies * source.graph.outputs.length, { joined: true }),
   };
 }

@@ -1,4 +1,5 @@
-import { type LayerGraph, readNames } from '../../src/plugin-api.js';
+import type { LayerGraph } from '../../src/plugin-api.js';
+import { lastUses } from './brick.js';
 import type { Sequence } from './decompose.js';
 import { roughMs } from './work.js';
 
@@ -11,9 +12,7 @@ const LEAST_ROUGH_MS = 1;
 
 /** For each kernel, how many values made so far are still to be read by later ones. */
 function liveValues(graph: LayerGraph): readonly number[] {
-  const lastUse = new Map<string, number>();
-  for (const [index, kernel] of graph.layers.entries()) for (const name of readNames(kernel)) lastUse.set(name, index);
-  for (const name of graph.outputs) lastUse.set(name, Infinity);
+  const { lastUse } = lastUses(graph);
   const endings = new Map<number, number>();
   let live = 0;
   const isActivation = (name: string): boolean => graph.types.has(name) && !graph.constants.has(name);

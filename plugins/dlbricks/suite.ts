@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
@@ -8,6 +8,7 @@ import {
   PlatformError,
   messageOf,
   parseModel,
+  signatureOf,
   z,
 } from '../../src/plugin-api.js';
 import { type Brick, roleOf } from './brick.js';
@@ -217,7 +218,7 @@ function described({ name, role, elementType = 'unknown', dims = [] }: Described
 async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
   const file = join(folder, brickPath(signature));
   const model = await readLimited(file, MOST_BRICK_BYTES);
-  if (createHash('sha256').update(model).digest('hex') !== signature) {
+  if (signatureOf(model) !== signature) {
     throw new PlatformError(
       'usage',
       `${file}: its content is not what its name promises (SHA-256); get the suite again from its author`,

@@ -51,21 +51,16 @@ export function decomposeKernels(
   { layers, ends, surroundings }: KernelContext,
 ): DecomposedModel {
   const sequences = cutAtFewestValues(graph, granularity);
-  const contexts = new Map<string, InContext>();
   const contextOf = (brick: Brick, { first, last }: Sequence): InContext => {
-    let context = contexts.get(brick.signature);
-    if (context === undefined) {
-      const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
-      context = inContext(brick, copiesFor(weightBytesOf(brick.inputs), work, surroundings));
-      contexts.set(brick.signature, context);
-    }
-    return context;
+    const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
+    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), work, surroundings));
   };
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
   return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), contextOf), call };
 }
 
+/** @param contextOf called once for each different brick */
 function assemble(
   header: Pick<ModelRecipe, 'name' | 'layers' | 'call'>,
   graph: LayerGraph,

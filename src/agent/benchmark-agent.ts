@@ -2,7 +2,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Measurement } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { RunOptions, System } from '../measurement/system.js';
-import type { ElementType } from '../onnx/element-type.js';
+import type { TensorType } from '../onnx/model.js';
 
 export type MeasurePhase = 'waiting' | 'preparing' | 'running';
 
@@ -15,9 +15,7 @@ export interface MeasureProgress {
 }
 
 /** What running a graph showed about one of its values. */
-export interface InferredValue {
-  readonly elementType: ElementType;
-  readonly dims: readonly number[];
+export interface InferredValue extends TensorType {
   /** Little-endian, as in TensorProto.raw_data; only of integer and boolean values of up to 1024 elements, and others of up to 16. */
   readonly content?: Uint8Array;
   /** Range of an integer value with more elements. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { fillRange, typedGraph } from '../onnx/fill-range.js';
 import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
 import { parseModel } from '../onnx/read-model.js';
+import { staticTypeOf } from '../onnx/static-type.js';
 import { steeringConstants } from '../onnx/steering.js';
 import { encodeModelToBytes } from '../onnx/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
@@ -13,14 +14,14 @@ export function signatureOf(model: Uint8Array): string {
 }
 
 function staticInputType(model: Model, name: string): TensorType {
-  const type = model.graph.types.get(name);
-  if (type?.dims === undefined || !type.dims.every((dim) => typeof dim === 'number')) {
+  const type = staticTypeOf(model.graph.types.get(name));
+  if (type === undefined) {
     throw new PlatformError(
       'model',
       `${model.source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
     );
   }
-  return { elementType: type.elementType, dims: type.dims };
+  return type;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { staticTypeOf } from './static-type.js';
 import { ELEMENT_TYPES } from './element-type.js';
 import type { Graph, Node, TensorType } from './model.js';
 import { nestedNodes } from './nested-nodes.js';
@@ -142,9 +143,7 @@ export function typedGraph(graph: Graph): TypedGraph {
     }
   }
   const typeOf = (name: string): TensorType | undefined => {
-    const type = graph.initializers.get(name) ?? graph.types.get(name);
-    if (type?.dims === undefined || !type.dims.every((dim) => typeof dim === 'number')) return undefined;
-    return { elementType: type.elementType, dims: type.dims };
+    return staticTypeOf(graph.initializers.get(name) ?? graph.types.get(name));
   };
   return { uses, typeOf };
 }

@@ -1,5 +1,6 @@
 import { PlatformError } from '../errors.js';
 import { constantValues } from './constant-values.js';
+import { staticTypeOf } from './static-type.js';
 import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
 import { domainOf } from './opsets.js';
 
@@ -28,13 +29,6 @@ export interface LayerGraph {
 export interface InferredValue extends TensorType {
   /** Small values as they came out, little-endian. */
   readonly content?: Uint8Array | undefined;
-}
-
-function staticType(graph: Graph, name: string): TensorType | undefined {
-  const type = graph.types.get(name);
-  const dims = type?.dims;
-  if (type === undefined || dims === undefined || !dims.every((dim) => typeof dim === 'number')) return undefined;
-  return { elementType: type.elementType, dims };
 }
 
 /** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
@@ -66,7 +60,7 @@ export function unknownValues(model: Model): readonly string[] {
   for (const node of graph.nodes) {
     for (const name of node.outputs) {
       if (name === '') continue;
-      const type = staticType(graph, name) ?? constantOfShapeType(graph, node);
+      const type = staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       const steers = fromShapes.has(name) || (type !== undefined && maySteer(type) && folded.has(node));
       if (type === undefined || steers) unknown.push(name);
     }
@@ -101,7 +95,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
   const types = new Map<string, TensorType>();
   const constants = new Map(graph.initializers);
   for (const name of graph.inputs) {
-    const type = staticType(graph, name);
+    const type = staticTypeOf(graph.types.get(name));
     if (type === undefined)
       throw new PlatformError(
         'model',
@@ -113,7 +107,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
     for (const name of node.outputs) {
       if (name === '') continue;
       const value = inferred.get(name);
-      const type = value ?? staticType(graph, name) ?? constantOfShapeType(graph, node);
+      const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       if (type === undefined) {
         throw new PlatformError(
           'model',

@@ -19,10 +19,7 @@ import { readResults } from '../results-file.js';
 import { prepareOutputs, writeReport } from './exports.js';
 import { loadModels } from './load-models.js';
 import {
-  addExportOptions,
-  addMeasuringOptions,
-  addServerOption,
-  addStoreOption,
+  addReportingOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
@@ -127,7 +124,7 @@ export function registerCompose(parent: Command, host: CommandHost): void {
       '--system <fingerprint>',
       'system whose measurements are meant, by the first digits (default: this machine)',
     );
-  addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))))
+  addReportingOptions(command)
     .addHelpText(
       'after',
       `

@@ -72,14 +72,14 @@ export function addCutOptions(command: Command): Command {
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
 }
 
-export function addMeasuringOptions(command: Command): Command {
+function addMeasuringOptions(command: Command): Command {
   return addCutOptions(command)
     .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
     .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULTS.runs})`, wholeNumber(1, 1_000_000))
     .option('--warmup <n>', `runs before them (default: ${DEFAULTS.warmup})`, wholeNumber(0, 100_000));
 }
 
-export function addStoreOption(command: Command): Command {
+function addStoreOption(command: Command): Command {
   return command.option(
     '--store <uri>',
     'where measurements are kept: a path, or memory: (default: in your data folder, or MLMODELSCOPE_STORE)',
@@ -90,7 +90,7 @@ export function addServerOption(command: Command): Command {
   return command.option('--server <host:port>', 'agent that measures (default: one is started on this machine)');
 }
 
-export function addExportOptions(command: Command): Command {
+function addExportOptions(command: Command): Command {
   return command
     .option(
       '--export-json <file>',
@@ -99,6 +99,11 @@ export function addExportOptions(command: Command): Command {
     .option('--export-csv <file>', 'write one row per model')
     .option('--export-markdown <file>', 'write the table and the summary')
     .option('--quiet', 'no progress and no table; errors and warnings only');
+}
+
+/** What every command has that makes reports of models: how to cut and measure, where, and where results go. */
+export function addReportingOptions(command: Command): Command {
+  return addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))));
 }
 
 /** How models are cut: as the options say, else as a manifest does, else by default. */

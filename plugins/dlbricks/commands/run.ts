@@ -18,10 +18,7 @@ import { readSuite } from '../suite.js';
 import { prepareOutputs, writeExports, writeReport } from './exports.js';
 import { checkDimensions } from './load-models.js';
 import {
-  addExportOptions,
-  addMeasuringOptions,
-  addServerOption,
-  addStoreOption,
+  addReportingOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
@@ -151,7 +148,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .description('Measure what the store does not know yet, compose, report')
     .argument('[evaluation]', 'evaluation manifest (.yml)')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))))
+  addReportingOptions(command)
     .addHelpText(
       'after',
       `

@@ -2,10 +2,7 @@ import type { Command } from 'commander';
 import type { CommandHost } from '../../../src/plugin-api.js';
 import { loadModels } from './load-models.js';
 import {
-  addExportOptions,
-  addMeasuringOptions,
-  addServerOption,
-  addStoreOption,
+  addReportingOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
@@ -20,7 +17,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .command('validate')
     .description('Estimate models and measure each whole model too, interleaved with its bricks')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
-  addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))))
+  addReportingOptions(command)
     .addHelpText(
       'after',
       `
