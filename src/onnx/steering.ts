@@ -79,6 +79,23 @@ const WELL_KNOWN: ReadonlySet<number> = (() => {
   return new Set(values.flatMap((value) => [Math.fround(value), Math.fround(-value), value, -value]));
 })();
 
+/** Operators whose constants are learned whatever their value: a bias of one channel may be 1/256 by chance. */
+const PARAMETRIC = new Set(
+  (
+    'Conv ConvTranspose FusedConv Gemm FusedGemm MatMul FusedMatMul BatchNormalization LayerNormalization ' +
+    'SkipLayerNormalization InstanceNormalization GroupNormalization PRelu LSTM GRU RNN'
+  ).split(' '),
+);
+
+/** Names of the constants that are parameters of such an operator. */
+function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { opType, inputs } of nestedNodes(graph.nodes)) {
+    if (PARAMETRIC.has(opType)) for (const name of inputs) names.add(name);
+  }
+  return names;
+}
+
 function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
   if (elementCount(dims) !== 1 || data.kind !== 'inline') return false;
   const view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
@@ -116,13 +133,14 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
 export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();
   const steeringOnes = steeringValues(graph);
+  const learned = parameters(graph);
   for (const [name, tensor] of graph.initializers) {
     const { elementType, dims, data } = tensor;
     if (data.kind !== 'inline' && data.kind !== 'strings') continue;
     const isSmall = elementCount(dims) <= MOST_STEERING_ELEMENTS;
     const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
     const steers = elementType === 'string' || (isSmall && (byType || steeringOnes.has(name)));
-    if (steers || isWellKnownScalar(tensor)) steering.add(name);
+    if (steers || (!learned.has(name) && isWellKnownScalar(tensor))) steering.add(name);
   }
   return steering;
 }

@@ -87,6 +87,11 @@ describe('taken for weights are', () => {
       assert.ok(!isKept('Mul', floats('c', [learned], [])), `${learned}`);
     }
   });
+  test('parameters of one element, whatever their value', () => {
+    for (const operator of ['Conv', 'BatchNormalization', 'Gemm']) {
+      assert.ok(!isKept(operator, floats('c', [-(2 ** -8)], [1])), operator);
+    }
+  });
   test('exponents that are learned, but not a square', () => {
     assert.ok(!isKept('Pow', floats('c', [2.9237], [1])));
     assert.ok(isKept('Pow', floats('c', [2], [])));
