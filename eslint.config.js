@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 /** Folders of src from the bottom up. A folder imports from its own level and those below, never from above. */
 const LEVELS = [
   ['onnx'],
-  ['measurement', 'manifest', 'zoo'],
+  ['measurement', 'manifest', 'zoo', 'rpc'],
   ['registry', 'store', 'predictor'],
   ['agent'],
   ['evaluation'],

@@ -2,9 +2,9 @@ import { type CallOptions, Client, credentials, Metadata, type StatusObject } fr
 import { messageOf, PlatformError } from '../errors.js';
 import { BenchmarkServiceService, type Measurement } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { BenchmarkAgent, MeasureOptions } from './benchmark-agent.js';
-import { cancellationOf, throwIfCancelled } from './cancellation.js';
-import { MAX_MESSAGE_BYTES } from './channel.js';
-import { errorOf } from './status.js';
+import { cancellationOf, throwIfCancelled } from '../cancellation.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/message-size.js';
+import { errorOf } from '../rpc/status.js';
 import * as wire from './wire.js';
 
 const { describeSystem, inferTypes, measure, optimize } = BenchmarkServiceService;

@@ -11,7 +11,7 @@ import {
   type OptimizeResponse,
 } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Framework } from '../predictor/predictor.js';
-import type { ActiveCalls } from './active-calls.js';
+import type { ActiveCalls } from '../rpc/active-calls.js';
 import type { MeasureProgress } from './benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
 import { decodeGuarded } from './guarded-request.js';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../errors.js';
 import type { MeasureProgress } from './benchmark-agent.js';
-import { cancellationOf, throwIfCancelled } from './cancellation.js';
+import { cancellationOf, throwIfCancelled } from '../cancellation.js';
 import { briefly, type Failure, failureOfDeath } from './failure.js';
 import type { JobEnd } from './job-end.js';
 import { type Job, type JobResult, LIFELINE_FILE_DESCRIPTOR, type Report } from './measure-jobs.js';

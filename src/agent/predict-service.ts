@@ -12,7 +12,7 @@ import {
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { RunOptions } from '../measurement/system.js';
 import type { Framework } from '../predictor/predictor.js';
-import type { ActiveCalls } from './active-calls.js';
+import type { ActiveCalls } from '../rpc/active-calls.js';
 import { defaultMemoryLimitBytes, type Machine } from './describe-system.js';
 import type { MeasureProcess } from './measure-process.js';
 import type { MeasureRunner } from './measure-runner.js';

@@ -2,9 +2,9 @@ import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/
 import { HealthImplementation } from 'grpc-health-check';
 import { messageOf, PlatformError } from '../errors.js';
 import { onnxRuntimeFramework } from '../predictor/onnxruntime/framework.js';
-import { ActiveCalls } from './active-calls.js';
+import { ActiveCalls } from '../rpc/active-calls.js';
 import { addBenchmarkService } from './benchmark-service.js';
-import { MAX_MESSAGE_BYTES } from './channel.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/message-size.js';
 import { readMachine } from './describe-system.js';
 import { MeasureRunner } from './measure-runner.js';
 import { addPredictService, type ResolveModel } from './predict-service.js';

@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.js';
-import { cancellationOf, throwIfCancelled } from './cancellation.js';
+import { cancellationOf, throwIfCancelled } from '../cancellation.js';
 
 /** Requests hold their benchmark's bytes while they wait, up to 64 MiB each. */
 const MAX_WAITING = 32;

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from './errors.js';
 
 /** What to throw for an aborted signal: the PlatformError that it was aborted with, else `cancelled`. */
 export function cancellationOf(signal: AbortSignal): PlatformError {
