@@ -1,8 +1,8 @@
 import { type ManifestDocument, parseDocument } from './document.js';
+import { DISK } from './files.js';
 import { interpretDocument, type ManifestKind, type ManifestOf, statedKind } from './load.js';
 import type { Loaded, Problem, Problems } from './problem.js';
 import { quote } from './quote.js';
-import { readManifestBytes } from './read-file.js';
 
 /** Makes a problem of the place that refers to something: what it should lead to, and where it leads. */
 export type ReportReference = (expected: string, found: string) => Problem;
@@ -22,9 +22,10 @@ export async function loadReferred<K extends ManifestKind>(
   path: string,
   kind: K,
   report: ReportReference,
+  files = DISK,
 ): Promise<Referred<K> | Problems> {
   const expected = `a ${kind} manifest`;
-  const file = await readManifestBytes(path);
+  const file = await files.read(path);
   if (!file.ok) return { ok: false, problems: [report(expected, `${file.found} at ${quote(path)}`)] };
   const document = parseDocument(path, file.bytes);
   if (!document.ok) return document;

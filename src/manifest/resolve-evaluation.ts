@@ -1,11 +1,11 @@
 import type { DatasetManifest } from './dataset.js';
 import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemOfFile } from './document.js';
 import { MAX_MODELS, type EvaluationManifest } from './evaluation.js';
+import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
 import { quote } from './quote.js';
-import { readManifestBytes } from './read-file.js';
 import { besideManifest, isManifestPath, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
@@ -86,7 +86,7 @@ class Resolver {
     const node = nodeAt(this.document.root, [kind]);
     if (node?.kind !== 'scalar' || !isManifestPath(node.text)) return undefined;
     const path = besideManifest(this.document.file, node.text);
-    const referred = await loadReferred(path, kind, this.reporter([kind]));
+    const referred = await loadReferred(path, kind, this.reporter([kind]), this.options.files);
     return this.keep(referred.ok ? referred.loaded : referred)?.manifest;
   }
 }
@@ -100,7 +100,7 @@ export async function resolveEvaluation(
   path: string,
   options: ResolveOptions = {},
 ): Promise<ResolvedEvaluation | Problems> {
-  const file = await readManifestBytes(path);
+  const file = await (options.files ?? DISK).read(path);
   if (!file.ok) return { ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] };
   const document = parseDocument(path, file.bytes);
   if (!document.ok) return document;

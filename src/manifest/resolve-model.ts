@@ -1,7 +1,7 @@
 import type { Checksum, ModelManifest } from './model.js';
 import { type ManifestDocument, nodeAt, problemAt, problemOfFile } from './document.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
-import { openRegularFile } from './read-file.js';
+import { DISK, type ManifestFiles } from './files.js';
 import {
   besideManifest,
   isUrl,
@@ -31,6 +31,8 @@ export interface ResolvedModel {
 export interface ResolveOptions {
   /** The zoo's names; without them any name is taken for one. */
   readonly zooNames?: readonly string[];
+  /** Where everything is; by default on this machine. */
+  readonly files?: ManifestFiles;
 }
 
 /** A model that was found, or the problems of it. */
@@ -46,11 +48,9 @@ function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected:
 }
 
 /** What is there instead of a file, or undefined where there is one. */
-async function missingFile(path: string): Promise<string | undefined> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) return `${opened.found} at ${quote(path)}`;
-  await opened.file.close();
-  return undefined;
+async function missingFile(path: string, { files = DISK }: ResolveOptions): Promise<string | undefined> {
+  const found = await files.missing(path);
+  return found === undefined ? undefined : `${found} at ${quote(path)}`;
 }
 
 function baseName(path: string): string {
@@ -68,7 +68,7 @@ async function graphProblems(document: ManifestDocument, options: ResolveOptions
     return missing === undefined ? [] : [problemAt(document, at, missing.expected, missing.found)];
   }
   if (node.text.startsWith(ZOO_PREFIX)) return [];
-  const found = await missingFile(besideManifest(document.file, node.text));
+  const found = await missingFile(besideManifest(document.file, node.text), options);
   return found === undefined ? [] : [problemAt(document, at, 'a model file', found)];
 }
 
@@ -83,7 +83,7 @@ async function resolveManifest(
   report: ReportReference,
   options: ResolveOptions,
 ): Promise<ModelResolution> {
-  const referred = await loadReferred(path, 'model', report);
+  const referred = await loadReferred(path, 'model', report, options.files);
   if (!referred.ok) return referred;
   const { document, loaded } = referred;
   const problems = [...(loaded.ok ? [] : loaded.problems), ...(await graphProblems(document, options))];
@@ -114,7 +114,7 @@ export async function resolveModelReference(
     }
     case 'onnx': {
       const { path } = reference;
-      const found = await missingFile(path);
+      const found = await missingFile(path, options);
       if (found !== undefined) return { ok: false, problems: [report('an ONNX file', found)] };
       const source = { kind: 'file', path, checksum: undefined } as const;
       return { ok: true, model: { name: baseName(path), source, manifest: undefined }, notes: [] };

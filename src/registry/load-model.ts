@@ -34,6 +34,8 @@ export interface LoadOptions {
   /** Sizes of other symbolic dimensions; win over the manifest's. Names that this model does not have are ignored. */
   readonly dimensions?: ReadonlyMap<string, number> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Where graphs come from; by default {@link readGraph}. */
+  readonly readGraph?: typeof readGraph | undefined;
 }
 
 /** Names of the zoo's models. */
@@ -55,19 +57,27 @@ function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: 
 }
 
 /**
- * Reads the graph that a reference resolved to: from a file, whose checksum is verified where its manifest has one, or
- * from the zoo, whose file is made first where it is missing.
+ * Reads a graph from its file, whose checksum is verified where its manifest has one, or from the zoo, whose file is made
+ * first where it is missing.
+ *
+ * @throws PlatformError as {@link loadResolvedModel}
+ */
+export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
+  if (source.kind === 'file' && source.checksum !== undefined) {
+    await verifyChecksum(source.path, source.checksum, signal);
+  }
+  return readModel(source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal }));
+}
+
+/**
+ * Reads the graph that a reference resolved to, and binds its dimensions.
  *
  * @throws PlatformError `model` where the file is not what it should be or a dimension stays open, `storage` where a
  *   zoo model's file cannot be written, `cancelled` after the signal
  */
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
-  const { name, source } = resolved;
-  if (source.kind === 'file' && source.checksum !== undefined) {
-    await verifyChecksum(source.path, source.checksum, options.signal);
-  }
-  const path = source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal: options.signal });
-  const model = hoistSubgraphWeights(await readModel(path));
+  const { name } = resolved;
+  const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
   const symbols = symbolsOf(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
