@@ -30,4 +30,5 @@ export { measurementSchema, type Measurement } from './measurement/measurement.j
 export { protocolKey, type Protocol } from './measurement/protocol.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
+export type { Collection, CollectionDefinition } from './store/collection.js';
 export type { ResultStore } from './store/result-store.js';

@@ -2,32 +2,44 @@ import type { z } from 'zod';
 
 /**
  * A kind of document that a store keeps besides measurements: one definition, which every backend serves (a MongoDB
- * collection, an LMDB database, a map). Fields that documents are found by hold strings, at the top of the document.
+ * collection, a range of an LMDB table, a map). Fields that documents are found by hold texts, at the top of the
+ * document; those of the key have to be there.
  */
-export interface CollectionDefinition<Document extends object> {
+export interface CollectionDefinition<Document extends object> extends CollectionShape<keyof Document & string> {
+  /** Checked before a document is written, and after it is read. Documents hold what JSON can hold, and nothing else. */
+  readonly schema: z.ZodType<Document>;
+}
+
+/** What a store has to know of a kind of document to keep it, whoever reads it. */
+export interface CollectionShape<Field extends string = string> {
   /** Lower case with underscores; MongoDB's name of the collection. */
   readonly name: string;
-  /** Checked before a document is written, and after it is read. */
-  readonly schema: z.ZodType<Document>;
   /** The fields whose values together are unique. */
-  readonly key: readonly (keyof Document & string)[];
-  /** Further lists of fields that documents are found by. */
-  readonly indexes: readonly (readonly (keyof Document & string)[])[];
+  readonly key: readonly Field[];
+  /** Further lists of fields that documents are found by. A document that lacks one of them is not found by that list. */
+  readonly indexes: readonly (readonly Field[])[];
 }
 
 /** The documents of one kind. Every method throws a PlatformError `storage` as those of ResultStore do. */
 export interface Collection<Document extends object> {
-  /** Inserts, or replaces the one with the same key; idempotent. */
+  /**
+   * Inserts, or replaces the one with the same key; idempotent. A document that breaks the schema is refused, and so is one
+   * whose key, or whose fields of one index, are longer than {@link MAX_KEY_BYTES} together.
+   */
   put(document: Document): Promise<void>;
-  /** The same for several; either order, each at most once. */
+  /** The same for several; either order, each at most once. Not all or nothing: a failure may leave some of them stored. */
   putMany(documents: readonly Document[]): Promise<void>;
   /** @param key values for all fields of the key */
   get(key: Partial<Document>): Promise<Document | undefined>;
   /**
-   * Those whose fields equal the given ones, in the order of their keys; all without any. `match` names the fields of the key (a
-   * leading part will do) or of one index.
+   * Those whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes); all without any. `match`
+   * names the fields of the key (a leading part will do) or all of one index. What is put or deleted meanwhile may or may not
+   * be among them. A stored document that cannot be read any more counts as not there, and a warning says so.
    */
   find(match: Partial<Document>): AsyncIterable<Document>;
   /** Removes what `match`, as in {@link Collection.find}, finds. @returns how many */
   delete(match: Partial<Document>): Promise<number>;
 }
+
+/** Bytes of UTF-8, with two for a NUL: LMDB's keys are limited to 1978 bytes, and an index holds the key as well. */
+export const MAX_KEY_BYTES = 600;

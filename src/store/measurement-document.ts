@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PlatformError } from '../errors.js';
 import { measurementSchema, type Measurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
+import { problemsIn, readText, type Read } from './stored-text.js';
 
 /**
  * A measurement as a backend keeps it. Thousands of measurements share a system, so that is a document of its own, and
@@ -46,9 +47,6 @@ export function checkedMeasurement(measurement: Measurement): Measurement {
   );
 }
 
-/** What is stored, or why it is no use. */
-export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
 /** Reads the text of a stored measurement; `systemOf` reads the system that it refers to. */
 export function readMeasurement(text: string, systemOf: (id: string) => Read<System>): Read<Measurement> {
   const read = readText(text, measurementDocumentSchema);
@@ -60,25 +58,4 @@ export function readMeasurement(text: string, systemOf: (id: string) => Read<Sys
 /** Reads the text of a stored system. */
 export function readSystem(text: string | undefined): Read<System> {
   return text === undefined ? { ok: false, problem: 'its system is missing' } : readText(text, systemSchema);
-}
-
-function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { ok: false, problem: 'not JSON' };
-  }
-  const result = schema.safeParse(json);
-  return result.success ? { ok: true, value: result.data } : { ok: false, problem: problemsIn(result.error) };
-}
-
-const PROBLEMS_SHOWN = 3;
-
-function problemsIn(error: z.ZodError): string {
-  const shown = error.issues
-    .slice(0, PROBLEMS_SHOWN)
-    .map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
-  const more = error.issues.length - shown.length;
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }

@@ -1,5 +1,6 @@
 import type { Measurement } from '../measurement/measurement.js';
 import type { System } from '../measurement/system.js';
+import type { Collection, CollectionDefinition } from './collection.js';
 
 /**
  * Where measurements are kept. Every method may be called at any time before {@link ResultStore.close}; a method that
@@ -22,6 +23,9 @@ export interface ResultStore {
 
   /** Every system that has at least one measurement, once per fingerprint. */
   listSystems(): Promise<readonly System[]>;
+
+  /** The documents of one kind. Any number of users may have one at once, also of the same kind. */
+  collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document>;
 
   /** Waits for puts that are under way. Closing twice is fine; anything else afterwards is an error. */
   close(): Promise<void>;

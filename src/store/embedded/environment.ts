@@ -8,23 +8,36 @@ import { requireFormat, requireOwnTables } from './format.js';
 import { lmdbError } from './lmdb-error.js';
 import { reserveSpace } from './space.js';
 
-export type TableName = 'systems' | 'measurements';
-
-export interface Entry {
-  readonly table: TableName;
-  readonly key: string;
-  readonly value: string;
+/** `collections` says what is in `documents`; `indexes` holds keys of `documents` by other fields. */
+export interface Tables {
+  readonly systems: Database<string, string>;
+  readonly measurements: Database<string, string>;
+  readonly collections: Database<string, string>;
+  readonly documents: Database<string, Buffer>;
+  readonly indexes: Database<string, Buffer>;
 }
 
-interface QueuedWrite {
-  readonly entries: readonly Entry[];
+/** A change of the store: happens as a whole, or not at all. */
+export interface Change {
+  /** Most entries that it touches, and the bytes of all that it writes: this much space is made sure of before. */
+  readonly entries: number;
+  readonly bytes: number;
+  /**
+   * Reads and writes synchronously, in a transaction that sees and excludes those of other processes. It must not throw; an
+   * error that it returns, having written nothing, is that of this change alone.
+   */
+  apply(tables: Tables): PlatformError | undefined;
+}
+
+interface QueuedChange {
+  readonly change: Change;
   readonly onSlow: () => void;
   readonly resolve: () => void;
   readonly reject: (error: PlatformError) => void;
 }
 
 /** Those of this file and the format's. */
-const TABLES = 3;
+const TABLES = 6;
 
 /** Address space that the file is mapped into; it grows beyond when it must. Costs neither memory nor disk. */
 const MAP_BYTES = 4 * 1024 ** 3;
@@ -41,19 +54,19 @@ const PAGES_PER_TRANSACTION = 64;
 const SLOW_MS = 10_000;
 
 /**
- * An LMDB environment with two tables of texts. Writes that come while another is being written go into one transaction
+ * An LMDB environment with tables of texts. Changes that come while another is being written go into one transaction
  * together, which is flushed to the disk before they resolve. Waiting for another process's transaction, writing and
  * flushing happen off this thread.
  */
 export class Environment {
-  readonly #queue: QueuedWrite[] = [];
+  readonly #queue: QueuedChange[] = [];
   #writing: Promise<void> | undefined;
   #failure: PlatformError | undefined;
 
   private constructor(
     readonly folder: string,
     private readonly root: RootDatabase<string, string>,
-    private readonly tables: Readonly<Record<TableName, Database<string, string>>>,
+    private readonly tables: Tables,
     private readonly dataFile: number,
   ) {}
 
@@ -68,9 +81,7 @@ export class Environment {
       // Not for an existing store: on a full disk it can still be opened and read.
       if (tables.length < TABLES) root.transactionSync(() => reserve(dataFile, folder, []));
       requireFormat(root, folder);
-      const systems: Database<string, string> = root.openDB({ name: 'systems', encoding: 'string' });
-      const measurements: Database<string, string> = root.openDB({ name: 'measurements', encoding: 'string' });
-      return new Environment(folder, root, { systems, measurements }, dataFile);
+      return new Environment(folder, root, openTables(root), dataFile);
     } catch (thrown) {
       await root?.close();
       closeSync(dataFile);
@@ -78,18 +89,10 @@ export class Environment {
     }
   }
 
-  get(table: TableName, key: string): string | undefined {
+  /** What `reader` reads from the tables, at once. */
+  read<T>(reader: (tables: Tables) => T): T {
     try {
-      return this.tables[table].get(key);
-    } catch (thrown) {
-      throw lmdbError(this.folder, 'cannot be read', thrown);
-    }
-  }
-
-  /** All entries of a table in the order of their keys. */
-  entries(table: TableName): readonly { readonly key: string; readonly value: string }[] {
-    try {
-      return [...this.tables[table].getRange()];
+      return reader(this.tables);
     } catch (thrown) {
       throw lmdbError(this.folder, 'cannot be read', thrown);
     }
@@ -100,10 +103,10 @@ export class Environment {
     this.root.resetReadTxn();
   }
 
-  /** All entries or none; resolves when they are on the disk. `onSlow` is called when that takes suspiciously long. */
-  write(entries: readonly Entry[], onSlow: () => void): Promise<void> {
+  /** Resolves when the change is on the disk. `onSlow` is called when that takes suspiciously long. */
+  write(change: Change, onSlow: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ entries, onSlow, resolve, reject });
+      this.#queue.push({ change, onSlow, resolve, reject });
       this.#writing ??= this.#writeQueue();
     });
   }
@@ -121,39 +124,44 @@ export class Environment {
     while (this.#queue.length > 0) {
       const batch = this.#nextBatch();
       try {
-        await this.#commit(batch);
-        for (const write of batch) write.resolve();
+        const refusals = await this.#commit(batch);
+        for (const [index, { resolve, reject }] of batch.entries()) {
+          const refusal = refusals[index];
+          if (refusal === undefined) resolve();
+          else reject(refusal);
+        }
       } catch (thrown) {
         const error = lmdbError(this.folder, 'could not be written to', thrown);
-        for (const write of batch) write.reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     this.#writing = undefined;
   }
 
-  #nextBatch(): readonly QueuedWrite[] {
+  #nextBatch(): readonly QueuedChange[] {
     let entries = 0;
     let bytes = 0;
-    let writes = 0;
-    for (const write of this.#queue) {
-      if (writes > 0 && (entries >= BATCH_ENTRIES || bytes >= BATCH_BYTES)) break;
-      writes += 1;
-      entries += write.entries.length;
-      bytes += bytesOf(write.entries);
+    let changes = 0;
+    for (const { change } of this.#queue) {
+      if (changes > 0 && (entries >= BATCH_ENTRIES || bytes >= BATCH_BYTES)) break;
+      changes += 1;
+      entries += change.entries;
+      bytes += change.bytes;
     }
-    return this.#queue.splice(0, writes);
+    return this.#queue.splice(0, changes);
   }
 
-  async #commit(batch: readonly QueuedWrite[]): Promise<void> {
+  /** @returns each change's own error */
+  async #commit(batch: readonly QueuedChange[]): Promise<readonly (PlatformError | undefined)[]> {
     if (this.#failure !== undefined) throw this.#failure;
-    const entries = batch.flatMap((write) => write.entries);
+    const changes = batch.map(({ change }) => change);
     const slow = setTimeout(() => batch[0]?.onSlow(), SLOW_MS);
     let reserved = false;
     try {
-      await this.root.transaction(() => {
-        reserve(this.dataFile, this.folder, entries);
+      return await this.root.transaction(() => {
+        reserve(this.dataFile, this.folder, changes);
         reserved = true;
-        for (const { table, key, value } of entries) this.tables[table].putSync(key, value);
+        return changes.map((change) => change.apply(this.tables));
       });
     } catch (thrown) {
       const cause = await commitError(thrown);
@@ -164,6 +172,16 @@ export class Environment {
       clearTimeout(slow);
     }
   }
+}
+
+function openTables(root: RootDatabase<string, string>): Tables {
+  return {
+    systems: root.openDB({ name: 'systems', encoding: 'string' }),
+    measurements: root.openDB({ name: 'measurements', encoding: 'string' }),
+    collections: root.openDB({ name: 'collections', encoding: 'string' }),
+    documents: root.openDB({ name: 'documents', encoding: 'string', keyEncoding: 'binary' }),
+    indexes: root.openDB({ name: 'indexes', encoding: 'string', keyEncoding: 'binary' }),
+  };
 }
 
 /** `overlappingSync` off: a write resolves only when it is flushed. `eventTurnBatching` on leaves rejections unhandled. */
@@ -178,14 +196,12 @@ function openRoot(path: string): RootDatabase<string, string> {
   });
 }
 
-function reserve(dataFile: number, folder: string, entries: readonly Entry[]): void {
+function reserve(dataFile: number, folder: string, changes: readonly Change[]): void {
   const { pageBytes, usedBytes } = readExtent(dataFile, join(folder, DATA_FILE));
-  const pages = PAGES_PER_TRANSACTION + PAGES_PER_ENTRY * entries.length;
-  reserveSpace(dataFile, usedBytes + pages * pageBytes + bytesOf(entries), folder);
-}
-
-function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { key, value }) => sum + key.length + Buffer.byteLength(value), 0);
+  const entries = changes.reduce((sum, change) => sum + change.entries, 0);
+  const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
+  const pages = PAGES_PER_TRANSACTION + PAGES_PER_ENTRY * entries;
+  reserveSpace(dataFile, usedBytes + pages * pageBytes + bytes, folder);
 }
 
 /** The binding puts the reason of a failed commit into a second promise, which has to be handled as well. */

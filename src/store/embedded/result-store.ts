@@ -2,13 +2,20 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measurementKey, type Measurement } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
-import { readMeasurement, readSystem, toDocuments, type Read } from '../measurement-document.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
+import { requireShape } from '../collection-shape.js';
+import { readMeasurement, readSystem, toDocuments } from '../measurement-document.js';
 import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
+import type { Read } from '../stored-text.js';
 import { closedError } from '../storage-error.js';
-import type { Entry, Environment } from './environment.js';
+import { EmbeddedCollection } from './collection.js';
+import type { Change, Environment } from './environment.js';
 import { releaseEnvironment } from './shared-environment.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
+
+/** Most of what the keys of a measurement and its system take. */
+const KEY_BYTES = 256;
 
 /** Found in one turn of the event loop; reading and checking this many takes a few milliseconds. */
 const FOUND_PER_TURN = 250;
@@ -30,20 +37,19 @@ export class EmbeddedResultStore implements ResultStore {
   async putMeasurement(measurement: Measurement): Promise<void> {
     this.#requireOpen();
     const { document, system } = toDocuments(measurement);
-    const entries: Entry[] = [];
-    if (!this.#storedSystems.has(document.system)) {
-      entries.push({ table: 'systems', key: document.system, value: JSON.stringify(system) });
-    }
+    const systemText = this.#storedSystems.has(document.system) ? undefined : JSON.stringify(system);
     const { signature, system: fingerprint, protocol } = measurementKey(measurement);
     const key = groupOf(fingerprint, protocol) + signature;
-    entries.push({ table: 'measurements', key, value: JSON.stringify(document) });
-    const put = this.#environment.write(entries, () => this.#warn(`${WAITING} ${this.#environment.folder}.`));
-    this.#puts.add(put);
-    try {
-      await put;
-    } finally {
-      this.#puts.delete(put);
-    }
+    const text = JSON.stringify(document);
+    await this.#write({
+      entries: 2,
+      bytes: Buffer.byteLength(text) + Buffer.byteLength(systemText ?? '') + KEY_BYTES,
+      apply: ({ systems, measurements }) => {
+        if (systemText !== undefined) systems.putSync(document.system, systemText);
+        measurements.putSync(key, text);
+        return undefined;
+      },
+    });
     this.#storedSystems.add(document.system);
   }
 
@@ -64,7 +70,8 @@ export class EmbeddedResultStore implements ResultStore {
         this.#requireOpen();
       }
       // Keys come from valid measurements only, and LMDB refuses overlong ones.
-      const text = SIGNATURE.test(signature) ? this.#environment.get('measurements', group + signature) : undefined;
+      if (!SIGNATURE.test(signature)) continue;
+      const text = this.#environment.read(({ measurements }) => measurements.get(group + signature));
       if (text === undefined) continue;
       const read = readMeasurement(text, systemOf);
       if (read.ok && isUnder(read.value, signature, system, protocol)) found.set(signature, read.value);
@@ -79,7 +86,7 @@ export class EmbeddedResultStore implements ResultStore {
     this.#environment.refresh();
     const systems = new Map<string, System>();
     const problems: string[] = [];
-    for (const { key, value } of this.#environment.entries('systems')) {
+    for (const { key, value } of this.#environment.read((tables) => [...tables.systems.getRange()])) {
       const read = readSystem(value);
       if (read.ok) systems.set(read.value.fingerprint, read.value);
       else problems.push(`system ${key}: ${read.problem}`);
@@ -88,9 +95,28 @@ export class EmbeddedResultStore implements ResultStore {
     return Promise.resolve([...systems.values()]);
   }
 
+  collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
+    requireShape(definition);
+    return new EmbeddedCollection(definition, this.#environment, {
+      requireOpen: () => this.#requireOpen(),
+      write: (change) => this.#write(change),
+      warn: (problems) => this.#warn(unreadableMessage(this.#environment.folder, problems)),
+    });
+  }
+
   close(): Promise<void> {
     this.#closed ??= Promise.allSettled(this.#puts).then(() => releaseEnvironment(this.#environment));
     return this.#closed;
+  }
+
+  async #write(change: Change): Promise<void> {
+    const put = this.#environment.write(change, () => this.#warn(`${WAITING} ${this.#environment.folder}.`));
+    this.#puts.add(put);
+    try {
+      await put;
+    } finally {
+      this.#puts.delete(put);
+    }
   }
 
   #requireOpen(): void {
@@ -101,7 +127,7 @@ export class EmbeddedResultStore implements ResultStore {
   #systemReader(): (id: string) => Read<System> {
     const known = new Map<string, Read<System>>();
     return (id) => {
-      const system = known.get(id) ?? readSystem(this.#environment.get('systems', id));
+      const system = known.get(id) ?? readSystem(this.#environment.read(({ systems }) => systems.get(id)));
       known.set(id, system);
       return system;
     };
@@ -109,7 +135,7 @@ export class EmbeddedResultStore implements ResultStore {
 }
 
 const WAITING =
-  'Still waiting to store a measurement: another process is writing to the same store and does not finish. If it is ' +
+  'Still waiting to store something: another process is writing to the same store and does not finish. If it is ' +
   'suspended (Ctrl-Z), resume or end it. The store is';
 
 /**
@@ -130,7 +156,7 @@ function isUnder(measurement: Measurement, signature: string, system: string, pr
 
 function unreadableMessage(folder: string, problems: readonly string[]): string {
   return (
-    `The store ${folder} holds something that cannot be used and counts as not measured; measuring again replaces it. ` +
+    `The store ${folder} holds something that cannot be used and counts as not there; measuring again replaces it. ` +
     `The first of ${problems.length}: ${problems[0]}.`
   );
 }

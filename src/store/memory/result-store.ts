@@ -1,13 +1,18 @@
 import { measurementKey, type Measurement } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
+import type { CheckedDocument } from '../collection-document.js';
+import { requireShape } from '../collection-shape.js';
 import { checkedMeasurement } from '../measurement-document.js';
 import type { ResultStore } from '../result-store.js';
 import { closedError } from '../storage-error.js';
+import { MemoryCollection, type StoredDocuments } from './collection.js';
 
 /** Keeps everything in this process and forgets it at its end: for tests, and for runs that should leave no trace. */
 export class MemoryResultStore implements ResultStore {
   readonly #measurements = new Map<string, Measurement>();
   readonly #systems = new Map<string, System>();
+  readonly #collections = new Map<string, StoredDocuments>();
   #closed = false;
 
   // Async, so that every failure is a rejection, as with a backend that really waits for something.
@@ -39,10 +44,18 @@ export class MemoryResultStore implements ResultStore {
     return Promise.resolve([...this.#systems.values()]);
   }
 
+  collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
+    requireShape(definition);
+    const stored = this.#collections.get(definition.name) ?? new Map<string, CheckedDocument>();
+    this.#collections.set(definition.name, stored);
+    return new MemoryCollection(definition, stored, () => this.#requireOpen());
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#measurements.clear();
     this.#systems.clear();
+    this.#collections.clear();
     return Promise.resolve();
   }
 

@@ -296,6 +296,7 @@ describe('what ends an evaluation', () => {
       putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')),
       findMeasurements: (...request) => store.findMeasurements(...request),
       listSystems: () => store.listSystems(),
+      collection: (definition) => store.collection(definition),
       close: () => store.close(),
     };
 

@@ -1,9 +1,15 @@
+import type { TestContext } from 'node:test';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
+import type { ResultStore } from '../../../src/store/result-store.js';
+import { collectionContract } from '../collection-contract.js';
 import { resultStoreContract } from '../result-store-contract.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-resultStoreContract('embedded', async (t) => {
+async function open(t: TestContext): Promise<ResultStore> {
   const store = await openEmbeddedStore(await temporaryFolder(t), {});
   t.after(() => store.close());
   return store;
-});
+}
+
+resultStoreContract('embedded', open);
+collectionContract('embedded', open);

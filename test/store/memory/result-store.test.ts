@@ -1,4 +1,6 @@
 import { openMemoryStore } from '../../../src/store/memory/open.js';
+import { collectionContract } from '../collection-contract.js';
 import { resultStoreContract } from '../result-store-contract.js';
 
 resultStoreContract('memory', () => openMemoryStore());
+collectionContract('memory', () => openMemoryStore());

@@ -1,0 +1,63 @@
+import { PlatformError } from '../errors.js';
+import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
+import { encodeTexts } from './key-bytes.js';
+import { problemsIn } from './stored-text.js';
+
+/** A document that is known to be valid, ready to be stored. */
+export interface CheckedDocument {
+  readonly text: string;
+  /** Values of the key's fields. */
+  readonly key: readonly string[];
+  /** Values of each index's fields; undefined where the document lacks one. */
+  readonly indexes: readonly (readonly string[] | undefined)[];
+}
+
+/** @throws PlatformError `storage` for a document that breaks its schema or cannot be a key */
+export function checkedDocument<Document extends object>(
+  definition: CollectionDefinition<Document>,
+  document: Document,
+): CheckedDocument {
+  const result = definition.schema.safeParse(document);
+  if (!result.success) throw refused(definition, document, problemsIn(result.error), result.error);
+  const text = JSON.stringify(result.data);
+  const key = textsOf(definition.key, result.data);
+  if (key === undefined) throw refused(definition, document, 'a field of its key is missing');
+  const indexes = definition.indexes.map((fields) => textsOf(fields, result.data));
+  for (const texts of [key, ...indexes]) {
+    const problem = texts && problemWithKey(texts);
+    if (problem !== undefined) throw refused(definition, document, problem);
+  }
+  return { text, key, indexes };
+}
+
+/** Values of the fields that a document is found by; undefined where it lacks one. */
+export function textsOf(fields: readonly string[], document: object): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const field of fields) {
+    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    if (typeof value !== 'string') return undefined;
+    texts.push(value);
+  }
+  return texts;
+}
+
+/** Why texts cannot be a key. */
+export function problemWithKey(texts: readonly string[]): string | undefined {
+  if (texts.some((text) => /\p{Surrogate}/u.test(text))) return 'a field that it is found by is no valid Unicode';
+  const bytes = encodeTexts(texts).length - texts.length;
+  if (bytes <= MAX_KEY_BYTES) return undefined;
+  return `fields that it is found by are ${bytes} bytes long together, and ${MAX_KEY_BYTES} is the most`;
+}
+
+function refused({ name, key }: CollectionShape, document: object, problem: string, cause?: unknown): PlatformError {
+  const values = key.map((field) => {
+    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    return typeof value === 'string' ? value.slice(0, 64) : typeof value;
+  });
+  return new PlatformError(
+    'storage',
+    `A document of ${name} (${values.join(', ')}) was not stored, because it is not valid: ${problem}. ` +
+      'Whoever made it has to be fixed: check that every part is of the same version as this program.',
+    { cause },
+  );
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { PlatformError } from '../errors.js';
+import type { CollectionShape } from './collection.js';
+
+/** Names that a store needs for itself. */
+const RESERVED = ['measurements', 'systems', 'collections', 'format'];
+
+const fields = z.array(z.string().min(1).max(64)).min(1).max(8);
+
+/** A shape as it comes from a store or a file. */
+export const collectionShapeSchema: z.ZodType<CollectionShape> = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,62}$/)
+    .refine((name) => !RESERVED.includes(name), 'is a name that a store needs for itself'),
+  key: fields,
+  indexes: z.array(fields).max(8),
+});
+
+/** @returns the shape alone. @throws PlatformError `internal` for a definition that no store can keep */
+export function requireShape({ name, key, indexes }: CollectionShape): CollectionShape {
+  const result = collectionShapeSchema.safeParse({ name, key, indexes });
+  if (result.success) return result.data;
+  throw new PlatformError('internal', `no collection can be ${name}: ${z.prettifyError(result.error)}`);
+}

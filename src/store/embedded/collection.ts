@@ -1,0 +1,170 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PlatformError } from '../../errors.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
+import { checkedDocument, type CheckedDocument } from '../collection-document.js';
+import { MAX_KEY_BYTES } from '../collection.js';
+import { matches, keyOf, selectionOf, type Selection } from '../selection.js';
+import { readText } from '../stored-text.js';
+import { DocumentTable, type Page } from './document-table.js';
+import type { Change, Environment } from './environment.js';
+
+/** What a collection needs of its store. */
+export interface StoreAccess {
+  /** Throws when the store has been closed. */
+  readonly requireOpen: () => void;
+  readonly write: (change: Change) => Promise<void>;
+  /** Tells of stored things that cannot be used. */
+  readonly warn: (problems: readonly string[]) => void;
+}
+
+/** Documents read, put or deleted at once; a few milliseconds. */
+const PAGE = 100;
+
+/** Documents of one kind in an LMDB environment; {@link DocumentTable} says what lies where. */
+export class EmbeddedCollection<Document extends object> implements Collection<Document> {
+  readonly #table: DocumentTable;
+  /** Index entries come on top of each document's own. */
+  readonly #entriesEach: number;
+
+  constructor(
+    private readonly definition: CollectionDefinition<Document>,
+    private readonly environment: Environment,
+    private readonly store: StoreAccess,
+  ) {
+    this.#table = new DocumentTable(definition);
+    this.#entriesEach = 1 + 2 * definition.indexes.length;
+  }
+
+  put(document: Document): Promise<void> {
+    return this.putMany([document]);
+  }
+
+  async putMany(documents: readonly Document[]): Promise<void> {
+    this.store.requireOpen();
+    const checked = documents.map((document) => checkedDocument(this.definition, document));
+    await this.#requireShape();
+    const puts: Promise<void>[] = [];
+    for (let start = 0; start < checked.length; start += PAGE) {
+      puts.push(this.#putPage(checked.slice(start, start + PAGE)));
+    }
+    await Promise.all(puts);
+  }
+
+  async get(key: Partial<Document>): Promise<Document | undefined> {
+    this.store.requireOpen();
+    const selection = keyOf(this.definition, key);
+    if (selection.impossible) return undefined;
+    this.environment.refresh();
+    const text = this.environment.read((tables) => this.#table.get(tables, selection.texts));
+    if (text === undefined) return undefined;
+    return Promise.resolve(this.#readAll([text], selection)[0]);
+  }
+
+  async *find(match: Partial<Document>): AsyncIterable<Document> {
+    for await (const { documents, selection } of this.#pages(match)) {
+      yield* this.#readAll(
+        documents.map(({ text }) => text),
+        selection,
+      );
+    }
+  }
+
+  async delete(match: Partial<Document>): Promise<number> {
+    let deleted = 0;
+    for await (const { documents, selection } of this.#pages(match)) {
+      await this.store.write({
+        entries: documents.length * this.#entriesEach,
+        bytes: 0,
+        apply: (tables) => {
+          for (const { key } of documents) {
+            const text = tables.documents.get(key);
+            // Another process may have changed it meanwhile.
+            if (text === undefined || !this.#isSelected(text, selection)) continue;
+            this.#table.delete(tables, key);
+            deleted += 1;
+          }
+          return undefined;
+        },
+      });
+    }
+    return deleted;
+  }
+
+  async *#pages(match: Partial<Document>): AsyncIterable<Page & { readonly selection: Selection }> {
+    this.store.requireOpen();
+    const selection = selectionOf(this.definition, match);
+    if (selection.impossible) return;
+    this.environment.refresh();
+    if (this.environment.read((tables) => this.#table.hasShape(tables)) === undefined) return;
+    await this.#requireShape();
+    let next: Buffer | undefined;
+    do {
+      this.store.requireOpen();
+      this.environment.refresh();
+      const page: Page = this.environment.read((tables) => this.#table.page(tables, selection, next, PAGE));
+      yield { ...page, selection };
+      next = page.next;
+      await nextTurn();
+    } while (next !== undefined);
+  }
+
+  #putPage(documents: readonly CheckedDocument[]): Promise<void> {
+    return this.store.write({
+      entries: documents.length * this.#entriesEach,
+      bytes: documents.reduce(
+        (sum, { text }) => sum + Buffer.byteLength(text) + this.#entriesEach * 2 * MAX_KEY_BYTES,
+        0,
+      ),
+      apply: (tables) => {
+        if (this.#table.hasShape(tables) !== true) return this.#changedMeanwhile();
+        for (const document of documents) this.#table.put(tables, document);
+        return undefined;
+      },
+    });
+  }
+
+  /** Sees to it that documents lie as the definition says. */
+  async #requireShape(): Promise<void> {
+    this.environment.refresh();
+    const { fits, count } = this.environment.read((tables) => {
+      const fits = this.#table.hasShape(tables);
+      return { fits, count: fits === false ? this.#table.count(tables) : 0 };
+    });
+    if (fits === true) return;
+    const entries = 1 + count * this.#entriesEach;
+    await this.store.write({
+      entries,
+      bytes: entries * 2 * MAX_KEY_BYTES,
+      apply: (tables) => {
+        if (this.#table.hasShape(tables) === true) return undefined;
+        return this.#table.adopt(tables, this.environment.folder);
+      },
+    });
+  }
+
+  #readAll(texts: readonly string[], selection: Selection): readonly Document[] {
+    const problems: string[] = [];
+    const documents = texts.flatMap((text): Document | readonly [] => {
+      const read = readText(text, this.definition.schema);
+      if (read.ok && matches(this.definition, selection, read.value)) return read.value;
+      problems.push(`a document of ${this.definition.name}: ${read.ok ? 'it is another one' : read.problem}`);
+      return [];
+    });
+    if (problems.length > 0) this.store.warn(problems);
+    return documents;
+  }
+
+  #isSelected(text: string, selection: Selection): boolean {
+    if (selection.index === undefined) return true;
+    const read = readText(text, this.definition.schema);
+    return read.ok && matches(this.definition, selection, read.value);
+  }
+
+  #changedMeanwhile(): PlatformError {
+    return new PlatformError(
+      'storage',
+      `The store ${this.environment.folder} is being used by another version of this program, which keeps ` +
+        `${this.definition.name} in another way. End that one, and run the same command again.`,
+    );
+  }
+}

@@ -1,0 +1,140 @@
+import { PlatformError } from '../../errors.js';
+import type { CollectionShape } from '../collection.js';
+import { textsOf, type CheckedDocument } from '../collection-document.js';
+import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
+import type { Selection } from '../selection.js';
+import type { Tables } from './environment.js';
+
+/** A document as it lies in its table. */
+export interface StoredDocument {
+  readonly key: Buffer;
+  readonly text: string;
+}
+
+/** Some of what a selection names, and where the next ones begin; undefined when these were the last. */
+export interface Page {
+  readonly documents: readonly StoredDocument[];
+  readonly next: Buffer | undefined;
+}
+
+/**
+ * Where the documents of one kind lie: in `documents` by [name, key…], and for each index an empty entry in `indexes` by
+ * [name, the index's fields, their values…, key…]. `collections` holds the shape that this was done by. All methods are
+ * synchronous; those that write belong into a {@link Change}.
+ */
+export class DocumentTable {
+  readonly #name: string;
+  readonly #shapeText: string;
+
+  constructor(private readonly shape: CollectionShape) {
+    const { name, key, indexes } = shape;
+    this.#name = name;
+    this.#shapeText = JSON.stringify({ name, key, indexes });
+  }
+
+  /** Whether documents lie as this program expects; undefined when there are none yet. */
+  hasShape({ collections }: Tables): boolean | undefined {
+    const stored = collections.get(this.#name);
+    return stored === undefined ? undefined : stored === this.#shapeText;
+  }
+
+  /** Documents of this kind. */
+  count({ documents }: Tables): number {
+    return documents.getKeysCount(this.#range(encodeTexts([this.#name])));
+  }
+
+  /** Takes the shape for that of the store, and makes its indexes. */
+  adopt(tables: Tables, place: string): PlatformError | undefined {
+    const stored = tables.collections.get(this.#name);
+    if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKey(this.#name, place);
+    const all = this.#range(encodeTexts([this.#name]));
+    for (const key of [...tables.indexes.getKeys(all)]) tables.indexes.removeSync(key);
+    for (const key of [...tables.documents.getKeys(all)]) {
+      for (const entry of this.#entriesOf(key, tables.documents.get(key))) tables.indexes.putSync(entry, '');
+    }
+    tables.collections.putSync(this.#name, this.#shapeText);
+    return undefined;
+  }
+
+  put(tables: Tables, { text, key, indexes }: CheckedDocument): void {
+    const place = this.keyOf(key);
+    const before = this.shape.indexes.length > 0 ? tables.documents.get(place) : undefined;
+    for (const entry of this.#entriesOf(place, before)) tables.indexes.removeSync(entry);
+    tables.documents.putSync(place, text);
+    for (const [index, values] of indexes.entries()) {
+      if (values !== undefined) tables.indexes.putSync(this.#indexKey(index, values, key), '');
+    }
+  }
+
+  delete(tables: Tables, key: Buffer): void {
+    for (const entry of this.#entriesOf(key, tables.documents.get(key))) tables.indexes.removeSync(entry);
+    tables.documents.removeSync(key);
+  }
+
+  get({ documents }: Tables, key: readonly string[]): string | undefined {
+    return documents.get(this.keyOf(key));
+  }
+
+  /** At most `limit` of the selected documents, from `start` on. */
+  page(tables: Tables, { index, texts }: Selection, start: Buffer | undefined, limit: number): Page {
+    const prefix = index === undefined ? this.keyOf(texts) : this.#indexKey(index, texts, []);
+    const table = index === undefined ? tables.documents : tables.indexes;
+    const keys = [...table.getKeys({ ...this.#range(prefix), ...(start && { start }), limit })];
+    const places = index === undefined ? keys : keys.map((key) => this.keyOf(decodeTexts(key).slice(2 + texts.length)));
+    const documents = places.flatMap((key): StoredDocument | readonly [] => {
+      const text = tables.documents.get(key);
+      return text === undefined ? [] : { key, text };
+    });
+    const last = keys.length < limit ? undefined : keys.at(-1);
+    return { documents, next: last && Buffer.concat([last, SMALLEST]) };
+  }
+
+  keyOf(key: readonly string[]): Buffer {
+    return encodeTexts([this.#name, ...key]);
+  }
+
+  #indexKey(index: number, values: readonly string[], key: readonly string[]): Buffer {
+    return encodeTexts([this.#name, String(this.shape.indexes[index]), ...values, ...key]);
+  }
+
+  #entriesOf(key: Buffer, text: string | undefined): readonly Buffer[] {
+    const document = parseObject(text);
+    if (document === undefined) return [];
+    const keyTexts = decodeTexts(key).slice(1);
+    return this.shape.indexes.flatMap((fields, index) => {
+      const values = textsOf(fields, document);
+      return values === undefined ? [] : this.#indexKey(index, values, keyTexts);
+    });
+  }
+
+  #range(prefix: Buffer): { readonly start: Buffer; readonly end: Buffer } {
+    return { start: prefix, end: endOf(prefix) };
+  }
+}
+
+/** What makes a key the next possible one. */
+const SMALLEST = Buffer.from([0]);
+
+/** A damaged document has no index entries worth keeping; finding leaves out what does not match. */
+function parseObject(text: string | undefined): object | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasKey(shapeText: string, key: readonly string[]): boolean {
+  const shape = parseObject(shapeText);
+  return shape !== undefined && 'key' in shape && JSON.stringify(shape.key) === JSON.stringify(key);
+}
+
+function otherKey(name: string, place: string): PlatformError {
+  return new PlatformError(
+    'storage',
+    `The store ${place} keeps ${name} by another key than this version of the program. Use the version that wrote it, or ` +
+      'another store with --store.',
+  );
+}

@@ -1,0 +1,33 @@
+/*
+ * Lists of texts as bytes in the order of the lists: each text in UTF-8, ended by a NUL. A NUL within a text is 01 01, and
+ * a 01 is 01 02. So a leading part of a list is a leading part of its bytes.
+ */
+
+const END = '\0';
+const NUL = '\u0001\u0001';
+const ONE = '\u0001\u0002';
+
+/** No byte of UTF-8, and greater than all of them. */
+const AFTER_ALL = Buffer.from([0xff]);
+
+export function encodeTexts(texts: readonly string[]): Buffer {
+  return Buffer.from(texts.map((text) => escaped(text) + END).join(''));
+}
+
+/** The inverse of {@link encodeTexts}. */
+export function decodeTexts(bytes: Uint8Array): readonly string[] {
+  return Buffer.from(bytes).toString().split(END).slice(0, -1).map(unescaped);
+}
+
+/** What follows the bytes of every list that begins with these texts. */
+export function endOf(prefix: Buffer): Buffer {
+  return Buffer.concat([prefix, AFTER_ALL]);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\u0001', ONE).replaceAll('\0', NUL);
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(NUL, '\0').replaceAll(ONE, '\u0001');
+}

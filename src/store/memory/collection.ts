@@ -1,0 +1,62 @@
+import type { Collection, CollectionDefinition } from '../collection.js';
+import { checkedDocument, type CheckedDocument } from '../collection-document.js';
+import { encodeTexts } from '../key-bytes.js';
+import { keyOf, selectionOf, type Selection } from '../selection.js';
+
+/** By the bytes of the key, one character a byte, so that their order is the order of the bytes. */
+export type StoredDocuments = Map<string, CheckedDocument>;
+
+/** Documents of one kind as texts in a map that is the store's. */
+export class MemoryCollection<Document extends object> implements Collection<Document> {
+  constructor(
+    private readonly definition: CollectionDefinition<Document>,
+    private readonly stored: StoredDocuments,
+    private readonly requireOpen: () => void,
+  ) {}
+
+  put(document: Document): Promise<void> {
+    return this.putMany([document]);
+  }
+
+  // Async, so that every failure is a rejection, as with a backend that really waits for something.
+  async putMany(documents: readonly Document[]): Promise<void> {
+    this.requireOpen();
+    const all = documents.map((document) => checkedDocument(this.definition, document));
+    for (const checked of all) this.stored.set(encodeTexts(checked.key).toString('latin1'), checked);
+    return Promise.resolve();
+  }
+
+  async get(key: Partial<Document>): Promise<Document | undefined> {
+    this.requireOpen();
+    const { texts } = keyOf(this.definition, key);
+    const found = this.stored.get(encodeTexts(texts).toString('latin1'));
+    return Promise.resolve(found && this.#read(found));
+  }
+
+  async *find(match: Partial<Document>): AsyncIterable<Document> {
+    this.requireOpen();
+    for (const [, checked] of this.#select(selectionOf(this.definition, match))) {
+      this.requireOpen();
+      yield Promise.resolve(this.#read(checked));
+    }
+  }
+
+  async delete(match: Partial<Document>): Promise<number> {
+    this.requireOpen();
+    const selected = this.#select(selectionOf(this.definition, match));
+    for (const [key] of selected) this.stored.delete(key);
+    return Promise.resolve(selected.length);
+  }
+
+  #select({ index, texts }: Selection): readonly [string, CheckedDocument][] {
+    const isSelected = ({ key, indexes }: CheckedDocument): boolean => {
+      const values = index === undefined ? key : indexes[index];
+      return values !== undefined && texts.every((text, position) => values[position] === text);
+    };
+    return [...this.stored].filter(([, checked]) => isSelected(checked)).sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #read({ text }: CheckedDocument): Document {
+    return JSON.parse(text) as Document;
+  }
+}

@@ -1,0 +1,44 @@
+import { PlatformError } from '../errors.js';
+import type { CollectionShape } from './collection.js';
+import { problemWithKey, textsOf } from './collection-document.js';
+
+/** What a match names: documents by a leading part of the key (all by none of it), or by an index. */
+export interface Selection {
+  /** Position among the definition's indexes; undefined is the key. */
+  readonly index: number | undefined;
+  readonly texts: readonly string[];
+  /** No document can have such values, so that nothing is found. */
+  readonly impossible: boolean;
+}
+
+/** @throws PlatformError `internal` for fields that documents of this kind are not found by */
+export function selectionOf({ name, key, indexes }: CollectionShape, match: object): Selection {
+  const fields = Object.keys(match);
+  const leading = key.slice(0, fields.length);
+  const index = isSameSet(fields, leading) ? undefined : indexes.findIndex((other) => isSameSet(fields, other));
+  const texts = textsOf(index === undefined ? leading : (indexes[index] ?? []), match);
+  if (index === -1 || texts === undefined) {
+    throw new PlatformError(
+      'internal',
+      `documents of ${name} are not found by ${fields.join(', ')}, but by texts for ${[key, ...indexes].map((list) => list.join(', ')).join(' or ')}`,
+    );
+  }
+  return { index, texts, impossible: problemWithKey(texts) !== undefined };
+}
+
+/** The values of the whole key. @throws PlatformError `internal` where one is missing */
+export function keyOf(shape: CollectionShape, match: object): Selection {
+  const selection = selectionOf(shape, match);
+  if (selection.index === undefined && selection.texts.length === shape.key.length) return selection;
+  throw new PlatformError('internal', `a document of ${shape.name} is got by ${shape.key.join(', ')}`);
+}
+
+function isSameSet(fields: readonly string[], others: readonly string[]): boolean {
+  return fields.length === others.length && others.every((field) => fields.includes(field));
+}
+
+/** Whether a document is one of those that the selection names. */
+export function matches({ key, indexes }: CollectionShape, { index, texts }: Selection, document: object): boolean {
+  const values = textsOf(index === undefined ? key : (indexes[index] ?? []), document);
+  return values !== undefined && texts.every((text, position) => values[position] === text);
+}
