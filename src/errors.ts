@@ -9,6 +9,8 @@ export type ErrorCode =
   | 'unsupported' // correct input, but something that this project or the runtime does not do
   | 'not_found'
   | 'unavailable' // a server or process that is needed does not answer
+  | 'exhausted' // a limit on how much there may be at a time is reached
+  | 'unauthenticated' // no token, or a wrong one
   | 'timeout'
   | 'cancelled'
   | 'storage' // the store or the disk failed
@@ -22,6 +24,8 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   unsupported: 1,
   not_found: 1,
   unavailable: 1,
+  exhausted: 1,
+  unauthenticated: 1,
   timeout: 1,
   cancelled: 130,
   storage: 1,

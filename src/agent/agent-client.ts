@@ -3,7 +3,7 @@ import { messageOf, PlatformError } from '../errors.js';
 import { BenchmarkServiceService, type Measurement } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { BenchmarkAgent, MeasureOptions } from './benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../cancellation.js';
-import { MAX_MESSAGE_BYTES } from '../rpc/message-size.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import { errorOf } from '../rpc/status.js';
 import * as wire from './wire.js';
 

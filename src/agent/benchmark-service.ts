@@ -1,4 +1,4 @@
-import type { handleServerStreamingCall, handleUnaryCall, Server } from '@grpc/grpc-js';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
   BenchmarkServiceService,
   type DescribeSystemRequest,
@@ -12,6 +12,8 @@ import {
 } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Framework } from '../predictor/predictor.js';
 import type { ActiveCalls } from '../rpc/active-calls.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
+import type { RpcServer } from '../rpc/server.js';
 import type { MeasureProgress } from './benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
 import { decodeGuarded } from './guarded-request.js';
@@ -41,27 +43,24 @@ export interface BenchmarkServiceOptions {
   readonly calls: ActiveCalls;
 }
 
-/** A request that is decoded when its handler asks for it, so that a damaged one gets a proper answer. */
-type Undecoded<T> = () => T;
-
 const DEFINITION = {
   ...BenchmarkServiceService,
   inferTypes: {
     ...BenchmarkServiceService.inferTypes,
-    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
+    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
   },
   optimize: {
     ...BenchmarkServiceService.optimize,
-    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => OptimizeRequest.decode(checked)),
+    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => OptimizeRequest.decode(checked)),
   },
   measure: {
     ...BenchmarkServiceService.measure,
-    requestDeserialize: (bytes: Buffer) => () => decodeGuarded(bytes, (checked) => MeasureRequest.decode(checked)),
+    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => MeasureRequest.decode(checked)),
   },
 };
 
 /** Adds the service that describes the system, infers types and measures. */
-export function addBenchmarkService(server: Server, options: BenchmarkServiceOptions): void {
+export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { machine, framework, runner, calls } = options;
 
   const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
@@ -71,9 +70,9 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
     });
   };
 
-  const answerInferTypes: handleUnaryCall<Undecoded<InferTypesRequest>, InferTypesResponse> = (call, callback) => {
+  const answerInferTypes: handleUnaryCall<InferTypesRequest, InferTypesResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
-      const benchmark = fromWireBenchmark(call.request().benchmark);
+      const benchmark = fromWireBenchmark(call.request.benchmark);
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
       const end = await runner.run({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, { signal });
@@ -81,9 +80,9 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
     });
   };
 
-  const answerOptimize: handleUnaryCall<Undecoded<OptimizeRequest>, OptimizeResponse> = (call, callback) => {
+  const answerOptimize: handleUnaryCall<OptimizeRequest, OptimizeResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
-      const request = call.request();
+      const request = call.request;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
@@ -94,9 +93,9 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
     });
   };
 
-  const answerMeasure: handleServerStreamingCall<Undecoded<MeasureRequest>, MeasureResponse> = (call) => {
+  const answerMeasure: handleServerStreamingCall<MeasureRequest, MeasureResponse> = (call) => {
     void calls.stream(call, async (signal) => {
-      const request = call.request();
+      const request = call.request;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
       const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
@@ -114,10 +113,16 @@ export function addBenchmarkService(server: Server, options: BenchmarkServiceOpt
     });
   };
 
-  server.addService(DEFINITION, {
+  const answers = {
     describeSystem: answerDescribeSystem,
     inferTypes: answerInferTypes,
     optimize: answerOptimize,
     measure: answerMeasure,
-  });
+  };
+  const maxRequestBytes = {
+    inferTypes: MAX_MESSAGE_BYTES,
+    optimize: MAX_MESSAGE_BYTES,
+    measure: MAX_MESSAGE_BYTES,
+  };
+  server.addService(DEFINITION, answers, { maxRequestBytes });
 }

@@ -1,4 +1,4 @@
-import { type handleUnaryCall, type Server, status } from '@grpc/grpc-js';
+import { type handleUnaryCall, status } from '@grpc/grpc-js';
 import { randomUUID } from 'node:crypto';
 import semver from 'semver';
 import { PlatformError } from '../errors.js';
@@ -13,6 +13,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { RunOptions } from '../measurement/system.js';
 import type { Framework } from '../predictor/predictor.js';
 import type { ActiveCalls } from '../rpc/active-calls.js';
+import type { RpcServer } from '../rpc/server.js';
 import { defaultMemoryLimitBytes, type Machine } from './describe-system.js';
 import type { MeasureProcess } from './measure-process.js';
 import type { MeasureRunner } from './measure-runner.js';
@@ -84,7 +85,7 @@ function timeLimitMsOf({ options }: PredictorOpenRequest): number {
 }
 
 /** Adds the platform's service that opens and closes models. Each has a process of its own. */
-export function addPredictService(server: Server, options: PredictServiceOptions): void {
+export function addPredictService(server: RpcServer, options: PredictServiceOptions): void {
   const { machine, framework, runner, calls, resolveModel } = options;
   const open = new Map<string, MeasureProcess>();
   let opening = 0;

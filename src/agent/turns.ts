@@ -15,12 +15,12 @@ export class Turns {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
-  /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `unavailable` in a crowd */
+  /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `exhausted` in a crowd */
   async take<T>(task: () => Promise<T>, { signal, onWaiting }: TurnOptions = {}): Promise<T> {
     throwIfCancelled(signal);
     if (this.#taken) {
       if (this.#waiting.length >= MAX_WAITING) {
-        throw new PlatformError('unavailable', `${MAX_WAITING} requests wait for this agent already; try again later`);
+        throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
       }
       onWaiting?.();
       await this.#comeUp(signal);

@@ -4,9 +4,14 @@ import type { FrameworkConstraint } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
 import type { ResolvedEvaluation } from './resolve-evaluation.js';
 
+/** What requirements are about: a System, or what is known of one before its run options are chosen. */
+export type Candidate = Readonly<
+  Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
+>;
+
 const BYTES_PER_GIB = 2 ** 30;
 
-function unmetHardware(constraint: HardwareConstraint, system: System): readonly string[] {
+function unmetHardware(constraint: HardwareConstraint, system: Candidate): readonly string[] {
   const { architecture, processor, cores, memory } = constraint;
   const memoryGib = system.memoryBytes / BYTES_PER_GIB;
   const unmet: string[] = [];
@@ -25,14 +30,14 @@ function unmetHardware(constraint: HardwareConstraint, system: System): readonly
   return unmet;
 }
 
-function unmetFramework(who: string, { name, version }: FrameworkConstraint, system: System): readonly string[] {
+function unmetFramework(who: string, { name, version }: FrameworkConstraint, system: Candidate): readonly string[] {
   const isRight = name === system.framework.toLowerCase();
   if (isRight && semver.satisfies(system.frameworkVersion, version, { includePrerelease: true })) return [];
   return [`${who}: expected ${name} ${version}, found ${system.framework} ${system.frameworkVersion}`];
 }
 
 /** What the evaluation and its models require and the system is not; one line each, empty where it may run. */
-export function unmetRequirements(resolved: ResolvedEvaluation, system: System): readonly string[] {
+export function unmetRequirements(resolved: ResolvedEvaluation, system: Candidate): readonly string[] {
   const { hardware, software, models } = resolved;
   return [
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),

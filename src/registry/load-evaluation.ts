@@ -1,4 +1,5 @@
 import {
+  type Candidate,
   type EvaluationManifest,
   formatNote,
   orThrow,
@@ -7,8 +8,8 @@ import {
   resolveEvaluation,
   unmetRequirements,
 } from '../manifest/index.js';
+import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { Protocol } from '../measurement/protocol.js';
-import type { System } from '../measurement/system.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
 /** An evaluation manifest with its models read. */
@@ -19,10 +20,12 @@ export interface LoadedEvaluation {
   /** What is worth knowing about its manifests. */
   readonly notes: readonly string[];
   /** What the manifests ask of the system and it does not have, one line each. */
-  readonly unmet: (system: System) => readonly string[];
+  readonly unmet: (system: Candidate) => readonly string[];
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
+  /** Where its manifests are; by default on this machine. */
+  readonly files?: ManifestFiles;
   /** Called before any model is read; throws where this is no evaluation for the caller. */
   readonly check?: (manifest: EvaluationManifest) => void;
   /** Called before each model is read. */
@@ -36,7 +39,8 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
  *   `check` throws
  */
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
-  const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES }));
+  const { files = DISK } = options;
+  const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
   options.check?.(resolved.evaluation);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const models: LoadedModel[] = [];

@@ -9,6 +9,8 @@ const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   unsupported: status.FAILED_PRECONDITION,
   not_found: status.NOT_FOUND,
   unavailable: status.UNAVAILABLE,
+  exhausted: status.RESOURCE_EXHAUSTED,
+  unauthenticated: status.UNAUTHENTICATED,
   timeout: status.DEADLINE_EXCEEDED,
   cancelled: status.CANCELLED,
   storage: status.INTERNAL,
@@ -23,7 +25,9 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.UNIMPLEMENTED]: 'unsupported',
   [status.NOT_FOUND]: 'not_found',
   [status.UNAVAILABLE]: 'unavailable',
-  [status.RESOURCE_EXHAUSTED]: 'unavailable',
+  [status.RESOURCE_EXHAUSTED]: 'exhausted',
+  [status.UNAUTHENTICATED]: 'unauthenticated',
+  [status.PERMISSION_DENIED]: 'unauthenticated',
   [status.DEADLINE_EXCEEDED]: 'timeout',
   [status.CANCELLED]: 'cancelled',
 };
@@ -31,12 +35,29 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
 /** Trailer that carries the error code, which says more than the status. */
 const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 
+/** Bytes of a status message as it travels, percent-encoded; clients refuse headers that are much larger. */
+const MAX_DETAILS_BYTES = 6000;
+
+/** The text as a status can carry it: not too long, and without halves of characters, on which its encoding fails. */
+function detailsOf(text: string): string {
+  const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
+  if (encodeURI(whole).length <= MAX_DETAILS_BYTES) return whole;
+  let kept = '';
+  let bytes = 0;
+  for (const character of whole) {
+    bytes += encodeURI(character).length;
+    if (bytes > MAX_DETAILS_BYTES) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
 /** How a handler answers what was thrown. */
-export function statusOf(thrown: unknown): Partial<StatusObject> {
+export function statusOf(thrown: unknown): StatusObject {
   const code = thrown instanceof PlatformError ? thrown.code : 'internal';
   const metadata = new Metadata();
   metadata.set(ERROR_CODE_TRAILER, code);
-  return { code: STATUS_OF[code], details: messageOf(thrown), metadata };
+  return { code: STATUS_OF[code], details: detailsOf(messageOf(thrown)), metadata };
 }
 
 function isErrorCode(value: unknown): value is ErrorCode {

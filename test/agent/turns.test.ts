@@ -77,7 +77,7 @@ describe('turns', () => {
 
     await assert.rejects(
       turns.take(() => Promise.resolve()),
-      hasCode('unavailable'),
+      hasCode('exhausted'),
     );
     first.end();
     await Promise.all(tasks);

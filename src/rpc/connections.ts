@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net';
+import type { ServerLimits } from './limits.js';
+
+const LOOK_INTERVAL_MS = 50;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly firstCall: NodeJS.Timeout;
+  /** Calls whose requests are not there yet. */
+  receiving: number;
+  /** Bytes of the socket that need no memory any more. */
+  settledBytes: number;
+}
+
+/** A request that is on its way. */
+export interface Receiving {
+  /** A message of it was delivered. */
+  delivered(bytes: number): void;
+  /** It is there, or will never be. May be called again. */
+  end(): void;
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}
+
+/**
+ * The connections of a server, each with the bytes that it has brought and that no handler has got yet: messages are
+ * gathered in memory until they are whole, for as long as the client likes. Past the limit the connection that holds the
+ * most is closed.
+ */
+export class Connections {
+  readonly #byPeer = new Map<string, Connection>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly limits: Pick<ServerLimits, 'firstCallMs' | 'receivingBytes'>) {}
+
+  get size(): number {
+    return this.#byPeer.size;
+  }
+
+  add(socket: Socket): void {
+    const peer = peerOf(socket);
+    const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
+    this.#byPeer.set(peer, { socket, firstCall, receiving: 0, settledBytes: 0 });
+    // Whoever serves the socket handles its errors; between two owners there may be none, and the process would end.
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      clearTimeout(firstCall);
+      this.#byPeer.delete(peer);
+    });
+    this.#timer ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  /** A call of the client at this address, `ip:port`, begins. */
+  receive(peer: string): Receiving {
+    const connection = this.#byPeer.get(peer);
+    if (connection === undefined) return { delivered: () => {}, end: () => {} };
+    clearTimeout(connection.firstCall);
+    if (connection.receiving === 0) connection.settledBytes = connection.socket.bytesRead;
+    connection.receiving++;
+    let ended = false;
+    return {
+      delivered: (bytes) => {
+        connection.settledBytes += bytes;
+      },
+      end: () => {
+        if (!ended) connection.receiving--;
+        ended = true;
+      },
+    };
+  }
+
+  /** Closes all of them. */
+  destroy(): void {
+    clearInterval(this.#timer);
+    for (const { socket } of this.#byPeer.values()) socket.destroy();
+  }
+
+  #look(): void {
+    let total = 0;
+    let largest: { readonly socket: Socket; readonly bytes: number } | undefined;
+    for (const { socket, receiving, settledBytes } of this.#byPeer.values()) {
+      const bytes = receiving === 0 ? 0 : Math.max(0, socket.bytesRead - settledBytes);
+      total += bytes;
+      if (bytes > (largest?.bytes ?? 0)) largest = { socket, bytes };
+    }
+    if (total > this.limits.receivingBytes) largest?.socket.destroy();
+  }
+}

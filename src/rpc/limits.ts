@@ -1,0 +1,35 @@
+const MIB = 2 ** 20;
+
+/** Largest message either way. A brick or a model without weights takes kilobytes, the widest graphs a few megabytes. */
+export const MAX_MESSAGE_BYTES = 64 * MIB;
+
+/** Largest request of methods that don't ask for more. */
+export const MAX_REQUEST_BYTES = 4 * MIB;
+
+/** What all clients of a server together may make it take. */
+export interface ServerLimits {
+  /** Further ones are closed as they come. */
+  readonly connections: number;
+  /** Calls at a time on one connection; further ones wait at the client. */
+  readonly callsPerConnection: number;
+  /** A connection that has made no call after this long is closed. */
+  readonly firstCallMs: number;
+  /** From a call's start until its request is there. */
+  readonly requestMs: number;
+  /** A connection without calls is closed after this long; clients connect again when they need to. */
+  readonly idleMs: number;
+  /** Of requests that are on their way; past it the connection that brings the most is closed. */
+  readonly receivingBytes: number;
+  /** Of requests that are being answered; past it further ones are refused. */
+  readonly heldBytes: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  connections: 512,
+  callsPerConnection: 100,
+  firstCallMs: 30_000,
+  requestMs: 60_000,
+  idleMs: 10 * 60_000,
+  receivingBytes: 512 * MIB,
+  heldBytes: 512 * MIB,
+};

@@ -1,0 +1,51 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { messageOf, PlatformError } from '../errors.js';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Whether an IP address leads nowhere but to this machine. */
+export function isLoopbackAddress(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Whether the host of a target leads nowhere but to this machine. Of names only localhost does, without looking it up. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || isLoopbackAddress(host);
+}
+
+export interface HostPort {
+  /** A name or an IP address without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Parses HOST:PORT, IPv6 addresses in brackets; undefined for anything else. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const match = /^(?:\[(?<ipv6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]/\s]+)):(?<port>\d{1,5})$/.exec(text);
+  const host = match?.groups?.['ipv6'] ?? match?.groups?.['name'];
+  const port = Number(match?.groups?.['port']);
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+export function formatHostPort({ host, port }: HostPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
+ * The IP address to listen on for a host.
+ *
+ * @throws PlatformError `unavailable` for a name that this machine does not know
+ */
+export async function addressToListenOn(host: string): Promise<string> {
+  if (isIP(host) !== 0) return host;
+  try {
+    return (await lookup(host)).address;
+  } catch (cause) {
+    const message = `cannot listen on ${host}: ${messageOf(cause)}; choose another address`;
+    throw new PlatformError('unavailable', message, { cause });
+  }
+}

@@ -1,0 +1,66 @@
+import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
+import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
+import { RegistryDefinition } from '../generated/carml/org/dlframework/registry.js';
+
+/**
+ * What calling a method does, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
+ * needs no token; `idempotent` may be made again where the first answer got lost; `write` is everything else.
+ */
+export type MethodKind = 'read' | 'idempotent' | 'write';
+
+interface ServiceDefinition {
+  readonly fullName: string;
+  readonly methods: Readonly<Record<string, MethodDefinition>>;
+}
+
+interface MethodDefinition {
+  readonly name: string;
+  readonly options: { readonly idempotencyLevel?: 'NO_SIDE_EFFECTS' | 'IDEMPOTENT' };
+}
+
+/** The services of `proto/`. */
+const SERVICES: readonly ServiceDefinition[] = [
+  AgentRegistryServiceDefinition,
+  BenchmarkServiceDefinition,
+  PredictDefinition,
+  RegistryDefinition,
+];
+
+/** Those that every server has, whose contracts say nothing. */
+const STANDARD_READS: readonly string[] = [
+  '/grpc.health.v1.Health/Check',
+  '/grpc.health.v1.Health/Watch',
+  '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
+  '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
+];
+
+function kindOfDefinition({ options }: MethodDefinition): MethodKind {
+  switch (options.idempotencyLevel) {
+    case 'NO_SIDE_EFFECTS':
+      return 'read';
+    case 'IDEMPOTENT':
+      return 'idempotent';
+    default:
+      return 'write';
+  }
+}
+
+const KINDS: ReadonlyMap<string, MethodKind> = new Map([
+  ...STANDARD_READS.map((path): [string, MethodKind] => [path, 'read']),
+  ...SERVICES.flatMap(({ fullName, methods }) =>
+    Object.values(methods).map((method): [string, MethodKind] => {
+      return [`/${fullName}/${method.name}`, kindOfDefinition(method)];
+    }),
+  ),
+]);
+
+/** @param path as `/package.Service/Method`; what no contract knows is a write */
+export function methodKind(path: string): MethodKind {
+  return KINDS.get(path) ?? 'write';
+}
+
+/** Paths of the methods that may be called again where an answer got lost. */
+export function repeatableMethods(): readonly string[] {
+  return [...KINDS].filter(([, kind]) => kind !== 'write').map(([path]) => path);
+}

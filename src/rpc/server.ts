@@ -1,0 +1,176 @@
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServerInterceptor,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import net from 'node:net';
+import { messageOf, PlatformError } from '../errors.js';
+import { ActiveCalls } from './active-calls.js';
+import { requireToken } from './bearer-token.js';
+import { Connections } from './connections.js';
+import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
+import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
+import { receiveRequests, type RequestFormat } from './receive-requests.js';
+import { addReflection } from './reflection.js';
+import type { ServerSecurity } from './security.js';
+
+/** How long calls that were told to stop may take to do so. */
+const SHUTDOWN_LIMIT_MS = 2000;
+
+export interface RpcServerOptions {
+  /** Nothing by default, which is enough on loopback. */
+  readonly security?: ServerSecurity | undefined;
+  readonly limits?: Partial<ServerLimits> | undefined;
+  /** Further ones, which see only calls that may be made. */
+  readonly interceptors?: readonly ServerInterceptor[] | undefined;
+}
+
+export interface AddOptions<Implementation> {
+  /** Of methods whose requests may be larger than 4 MiB; 64 MiB at most. */
+  readonly maxRequestBytes?: Partial<Readonly<Record<keyof Implementation, number>>>;
+}
+
+/** A gRPC server with the limits and the protection that every server of the platform has. */
+export interface RpcServer {
+  /** For handlers: answers calls, and aborts the work behind them when the server closes. */
+  readonly calls: ActiveCalls;
+
+  /** Adds a service, with its health. Before `listen`. */
+  addService<Implementation extends UntypedServiceImplementation>(
+    definition: ServiceDefinition<Implementation>,
+    implementation: Implementation,
+    options?: AddOptions<Implementation>,
+  ): void;
+
+  /**
+   * @returns host:port; port 0 takes a free one
+   * @throws PlatformError `usage` where the address is not on loopback and the server has no TLS or no token,
+   *   `unavailable` where it cannot listen there
+   */
+  listen(address: HostPort): Promise<string>;
+
+  /** Tells whoever waits why, and stops. May be called again. */
+  close(reason: PlatformError): Promise<void>;
+}
+
+function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredentials {
+  if (identity === undefined) return ServerCredentials.createInsecure();
+  const pair = { cert_chain: identity.certificatePem, private_key: identity.keyPem };
+  return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
+}
+
+function assertProtected(host: string, address: string, { identity, token }: ServerSecurity): void {
+  if (isLoopbackAddress(address)) return;
+  const missing = [
+    ...(identity === undefined ? ['TLS (--tls-cert and --tls-key)'] : []),
+    ...(token === undefined ? ['a token (--token-file or MLMODELSCOPE_TOKEN)'] : []),
+  ];
+  if (missing.length === 0) return;
+  const message = `${host} can be reached from other machines, which needs ${missing.join(' and ')}`;
+  throw new PlatformError('usage', `${message}; or listen on 127.0.0.1`);
+}
+
+function bind(listener: net.Server, host: string, address: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error): void => {
+      const message = `cannot listen on ${formatHostPort({ host, port })}: ${messageOf(cause)}; choose another address`;
+      reject(new PlatformError('unavailable', message, { cause }));
+    };
+    listener.once('error', onError);
+    listener.listen({ host: address, port }, () => {
+      listener.off('error', onError);
+      // From now on it is single connections that fail, for want of file descriptors perhaps; the others go on.
+      listener.on('error', () => {});
+      resolve((listener.address() as net.AddressInfo).port);
+    });
+  });
+}
+
+/** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
+function quietLibrary({ env } = process): void {
+  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
+    setLogVerbosity(logVerbosity.NONE);
+  }
+}
+
+/** A server without services yet. It answers the standard health checks, and reflection from the files in `proto/`. */
+export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
+  quietLibrary();
+  const { security = {}, interceptors = [] } = options;
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const calls = new ActiveCalls();
+  const connections = new Connections(limits);
+  const formats = new Map<string, RequestFormat>();
+  const services: string[] = [];
+  const health = new HealthImplementation({ '': 'SERVING' });
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_concurrent_streams': limits.callsPerConnection,
+    'grpc.max_connection_idle_ms': limits.idleMs,
+    // A client whose machine is gone cancels nothing: it is noticed because it does not answer.
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 10_000,
+    'grpc.enable_channelz': 0,
+    interceptors: [
+      receiveRequests(formats, connections, limits),
+      ...(security.token === undefined ? [] : [requireToken(security.token)]),
+      ...interceptors,
+    ],
+  });
+  health.addToServer(server);
+  const injector = server.createConnectionInjector(credentialsOf(security));
+  const listener = net.createServer((socket) => {
+    connections.add(socket);
+    injector.injectConnection(socket);
+  });
+  listener.maxConnections = limits.connections;
+
+  async function stop(reason: PlatformError): Promise<void> {
+    for (const name of ['', ...services]) health.setStatus(name, 'NOT_SERVING');
+    listener.close();
+    calls.abort(reason);
+    await new Promise<void>((resolve) => {
+      const tooLong = setTimeout(() => server.forceShutdown(), SHUTDOWN_LIMIT_MS);
+      server.tryShutdown(() => {
+        clearTimeout(tooLong);
+        resolve();
+      });
+    });
+    connections.destroy();
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    calls,
+
+    addService(definition, implementation, { maxRequestBytes = {} } = {}) {
+      const largest = new Map(Object.entries<number | undefined>(maxRequestBytes));
+      const undecoded = Object.entries(definition).map(([name, method]) => {
+        const { path, requestDeserialize } = method;
+        formats.set(path, { decode: requestDeserialize, maxBytes: largest.get(name) });
+        return [name, { ...method, requestDeserialize: (bytes: Buffer) => bytes }];
+      });
+      server.addService(Object.fromEntries(undecoded) as typeof definition, implementation);
+      const path = Object.values(definition)[0]?.path ?? '';
+      const name = path.slice(1, path.lastIndexOf('/'));
+      services.push(name);
+      health.setStatus(name, 'SERVING');
+    },
+
+    async listen({ host, port }) {
+      const address = await addressToListenOn(host);
+      assertProtected(host, address, security);
+      addReflection(server, services);
+      const boundPort = await bind(listener, host, address, port);
+      return formatHostPort({ host, port: boundPort });
+    },
+
+    close: (reason) => (stopped ??= stop(reason)),
+  };
+}
