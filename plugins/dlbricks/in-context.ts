@@ -13,6 +13,7 @@ import {
   signatureOf,
 } from '../../src/plugin-api.js';
 import type { Brick } from './brick.js';
+import { readsLittleButWeights, weightShare } from './work.js';
 
 // A brick on its own is not what it is inside a model: its weights stay in the cache between two runs, its outputs leave
 // the runtime's memory arena for fresh pages, and the cost of the call counts in full. In context it is measured as several
@@ -161,14 +162,8 @@ const LEAST_RUN_ROUGH_MS = 2;
 /** A run is not made longer than this by copies, in rough milliseconds: more would tell nothing for its cost. */
 const MOST_RUN_ROUGH_MS = 120;
 
-/** What memory delivers where nothing is in a cache, in order of magnitude. */
-const MEMORY_BYTES_PER_MS = 1e7;
-
 /** Weights that are read in less than this share of a brick's time may come from wherever they like. */
 const NOTEWORTHY_SHARE = 0.01;
-
-/** From this share on, a brick does little but read its weights. */
-const DOMINANT_SHARE = 0.5;
 
 /** Footprints beyond this many caches make no difference. */
 const CACHES = 1.5;
@@ -194,10 +189,9 @@ export interface Surroundings {
  */
 export function copiesFor(weightBytes: number, roughMs: number, surroundings: Surroundings): number {
   const cacheBytes = surroundings.cacheBytes > 0 ? surroundings.cacheBytes : ASSUMED_CACHE_BYTES;
-  const share = weightBytes / MEMORY_BYTES_PER_MS / roughMs;
-  const most = cacheBytes * (share > DOMINANT_SHARE ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
+  const most = cacheBytes * (readsLittleButWeights(weightBytes, roughMs) ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
   const footprintBytes = Math.min(surroundings.modelWeightBytes, most);
-  const forWeights = share > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
+  const forWeights = weightShare(weightBytes, roughMs) > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
   const wanted = Math.max(forWeights, LEAST_RUN_ROUGH_MS / roughMs);
   const affordable = Math.max(1, MOST_RUN_ROUGH_MS / roughMs);
   const [least, ...more] = STEPS;

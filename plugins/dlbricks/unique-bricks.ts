@@ -11,6 +11,7 @@ import {
   type Surroundings,
   weightBytesOf,
 } from './in-context.js';
+import { joinWeightReaders } from './join-weight-readers.js';
 import { cutAtFewestValues } from './kernel-cut.js';
 import { roughMs } from './work.js';
 import type { ModelRecipe } from './recipe.js';
@@ -50,7 +51,7 @@ export function decomposeKernels(
   granularity: number,
   { layers, ends, surroundings }: KernelContext,
 ): DecomposedModel {
-  const sequences = cutAtFewestValues(graph, granularity);
+  const sequences = joinWeightReaders(graph, cutAtFewestValues(graph, granularity), granularity);
   const contextOf = (brick: Brick, { first, last }: Sequence): InContext => {
     const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
     return inContext(brick, copiesFor(weightBytesOf(brick.inputs), work, surroundings));

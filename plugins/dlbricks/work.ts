@@ -1,4 +1,11 @@
-import { fanIn, type LayerGraph, type Node, type TensorType } from '../../src/plugin-api.js';
+import {
+  byteLengthOf,
+  elementCount,
+  fanIn,
+  type LayerGraph,
+  type Node,
+  type TensorType,
+} from '../../src/plugin-api.js';
 
 /**
  * A processor that no machine has to be: what it does decides only where graphs are cut and how often a brick is copied,
@@ -24,4 +31,28 @@ export function roughMs(graph: LayerGraph, kernel: Node): number {
   return (
     multiplyAccumulates / MULTIPLY_ACCUMULATES_PER_MS + (touched * BYTES_PER_ELEMENT) / BYTES_PER_MS + MS_PER_KERNEL
   );
+}
+
+/** What memory delivers where nothing is in a cache, in order of magnitude. */
+const MEMORY_BYTES_PER_MS = 1e7;
+
+/** Time that reading weights from memory takes, relative to that of the work that they are read for. */
+export function weightShare(bytes: number, workRoughMs: number): number {
+  return bytes / MEMORY_BYTES_PER_MS / workRoughMs;
+}
+
+/** From this share on, work is little but the reading of its weights. */
+const DOMINANT_SHARE = 0.5;
+
+/** @param workRoughMs see {@link roughMs} */
+export function readsLittleButWeights(bytes: number, workRoughMs: number): boolean {
+  return weightShare(bytes, workRoughMs) > DOMINANT_SHARE;
+}
+
+/** Bytes of the weights that a kernel reads. */
+export function weightBytes(graph: LayerGraph, kernel: Node): number {
+  return kernel.inputs.reduce((sum, name) => {
+    const weight = graph.constants.get(name);
+    return weight === undefined ? sum : sum + byteLengthOf(weight.elementType, elementCount(weight.dims));
+  }, 0);
 }
