@@ -1,7 +1,9 @@
-import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
-import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
-import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { RegistryDefinition } from '../generated/carml/org/dlframework/registry.js';
+import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { EvaluationServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+import { PluginServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
+import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
 
 /**
  * What calling a method does, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
@@ -23,6 +25,8 @@ interface MethodDefinition {
 const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
   BenchmarkServiceDefinition,
+  EvaluationServiceDefinition,
+  PluginServiceDefinition,
   PredictDefinition,
   RegistryDefinition,
 ];
