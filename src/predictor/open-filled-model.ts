@@ -6,15 +6,12 @@ import { encodeExternal, encodeInline, type ExternalModel } from './encode-weigh
 import type { FillableModel } from './materialize.js';
 import type { ModelSource, OpenModel, Predictor } from './predictor.js';
 
-/** Protobuf's limit for one message, which an ONNX file is. */
-const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
-
 const WEIGHTS_FILE = 'weights.bin';
 
 export interface OpenFilledOptions {
   /** Where a model too large for one file may put its weights; must not exist. Removed when the model is closed. */
   readonly temporaryFolder: string;
-  /** Largest model that is opened from memory. */
+  /** Largest model that is opened from memory, where not the predictor's own. */
   readonly inlineLimitBytes?: number;
 }
 
@@ -45,7 +42,7 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   try {
     return writeExternal(folder, model);
   } catch (cause) {
-    const problem = `the weights of a model beyond 2 GB do not go into ${folder}: ${messageOf(cause)}`;
+    const problem = `the weights of a large model do not go into ${folder}: ${messageOf(cause)}`;
     throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`, { cause });
   }
 }
@@ -56,8 +53,12 @@ interface FilledSource {
   readonly remove: () => void;
 }
 
-function fill(fillable: FillableModel, { temporaryFolder, inlineLimitBytes }: OpenFilledOptions): FilledSource {
-  const bytes = encodeInline(fillable, inlineLimitBytes ?? PROTOBUF_LIMIT_BYTES);
+function fill(
+  fillable: FillableModel,
+  predictor: Predictor,
+  { temporaryFolder, inlineLimitBytes = predictor.inlineLimitBytes }: OpenFilledOptions,
+): FilledSource {
+  const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
   const remove = (): void => rmSync(temporaryFolder, { recursive: true, force: true });
   try {
@@ -81,7 +82,7 @@ export async function openFilledModel(
   runOptions: RunOptions,
   options: OpenFilledOptions,
 ): Promise<OpenModel> {
-  const { source, remove } = fill(fillable, options);
+  const { source, remove } = fill(fillable, predictor, options);
   try {
     const model = await predictor.open(source, runOptions);
     return {
@@ -110,7 +111,7 @@ export async function optimizeFilledModel(
   runOptions: RunOptions,
   { folder, ...options }: OpenFilledOptions & { readonly folder: string },
 ): Promise<string> {
-  const { source, remove } = fill(fillable, options);
+  const { source, remove } = fill(fillable, predictor, options);
   try {
     return await predictor.optimize(source, runOptions, folder);
   } finally {

@@ -11,9 +11,15 @@ export interface Framework {
 export type ModelSource =
   { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'file'; readonly path: string };
 
+/** Protobuf's limit for one message, which an ONNX file is. */
+export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
+
 /** One framework that can open models. Implementations load native code, so only a measuring process makes one. */
 export interface Predictor {
   readonly framework: Framework;
+
+  /** Largest model that is opened from memory; a larger one has its weights in a file beside it. */
+  readonly inlineLimitBytes: number;
 
   /**
    * Creates a session.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MeasureProgress } from '../../src/agent/benchmark-agent.js';
 import { measureBenchmark, type MeasureContext } from '../../src/agent/measure-benchmark.js';
-import type { MeasurePlan } from '../../src/agent/measure-jobs.js';
+import type { Protocol } from '../../src/measurement/protocol.js';
 import type { PreparedRun } from '../../src/predictor/predictor.js';
 import { protocol, relu, runOptions } from './support/tiny-benchmarks.js';
 
@@ -16,7 +16,7 @@ interface Machine {
 }
 
 /** Measures on a machine whose clock only moves when it works. */
-async function measureOn(machine: Machine, plan: Partial<MeasurePlan> = {}) {
+async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
   const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun } = machine;
   let nowMs = 1000;
   let runs = 0;
@@ -36,6 +36,7 @@ async function measureOn(machine: Machine, plan: Partial<MeasurePlan> = {}) {
   const context: MeasureContext = {
     predictor: {
       framework: { name: 'fake', version: '1.0.0' },
+      inlineLimitBytes: 2 ** 20,
       async open() {
         await later(openMs);
         return {

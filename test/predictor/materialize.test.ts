@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/errors.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
-import { fillBlocks } from '../../src/onnx/fill.js';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';
 import { onnxRuntimePredictor } from '../../src/predictor/onnxruntime/predictor.js';
-import { elementsOf, type TensorValue } from '../../src/predictor/tensor-value.js';
 import { benchmarkOf, convolution, matMul, runOptions, unknownOperator } from '../agent/support/tiny-benchmarks.js';
+import { floatsOf, matMulResult } from './values.js';
 
 const predictor = onnxRuntimePredictor();
 
@@ -35,27 +34,11 @@ async function evaluate(benchmark: Benchmark, temporaryFolder: string, inlineLim
   }
 }
 
-function floatsOf(value: TensorValue | undefined): readonly number[] {
-  assert.ok(value);
-  return [...(elementsOf(value) as Float32Array)];
-}
-
-function filledFloats(benchmark: Benchmark, name: string): readonly number[] {
-  const input = benchmark.inputs.find((candidate) => candidate.name === name);
-  assert.ok(input);
-  const count = input.dims.reduce((product, dim) => product * dim, 1);
-  const [block] = fillBlocks(input.elementType, count, input.fill);
-  assert.ok(block);
-  return [...new Float32Array(block.slice().buffer)];
-}
-
 describe('materialize', () => {
   test('weights are made from their seeds and inputs are fed', async () => {
     const outputs = await withFolder((folder) => evaluate(matMul, folder));
 
-    const x = filledFloats(matMul, 'x');
-    const w = filledFloats(matMul, 'w');
-    const expected = Array.from({ length: 5 }, (_, j) => x.reduce((sum, xi, i) => sum + xi * (w[i * 5 + j] ?? NaN), 0));
+    const expected = matMulResult(matMul);
     const actual = floatsOf(outputs.get('y'));
     assert.ok(actual.every((value, j) => Math.abs(value - (expected[j] ?? NaN)) < 1e-5));
   });

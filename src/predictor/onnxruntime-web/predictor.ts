@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-web';
+import { messageOf, PlatformError } from '../../errors.js';
+import type { RunOptions } from '../../measurement/system.js';
+import type { ModelSource, OpenModel, Predictor } from '../predictor.js';
+import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';
+import { onnxRuntimeWebFramework } from './framework.js';
+import { type Library, libraryThatWrites, libraryWithThreads } from './library.js';
+import { readWeightFiles } from './weight-files.js';
+import { whileWritingTo } from './writing-runtime.js';
+import { WrittenFiles } from './written-files.js';
+
+/** Opening from memory takes three times a model's size of the runtime's 4 GB, weights in files take their own only. */
+const INLINE_LIMIT_BYTES = 2 ** 30;
+
+/** Compiled code throws C++ exceptions as the address of one, and ends with a trap or an abort where it cannot go on. */
+function explain(thrown: unknown): unknown {
+  if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);
+  if (!(thrown instanceof WebAssembly.RuntimeError)) return thrown;
+  return new Error(`the WebAssembly runtime ended: ${thrown.message}`, { cause: thrown });
+}
+
+async function createSession(
+  { InferenceSession }: Library,
+  model: ModelSource,
+  options: InferenceSession.SessionOptions,
+): Promise<InferenceSession> {
+  try {
+    if (model.kind === 'bytes') return await InferenceSession.create(model.bytes, options);
+    const bytes = new Uint8Array(await readFile(model.path));
+    return await InferenceSession.create(bytes, { ...options, externalData: await readWeightFiles(bytes, model.path) });
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
+  const library = await libraryWithThreads(runOptions.threads);
+  const session = await createSession(library, model, sessionOptionsOf(runOptions));
+  return {
+    prepare(feeds) {
+      const run = prepareRun(library.Tensor, session, feeds);
+      const explained = (error: unknown): never => {
+        throw explain(error);
+      };
+      return { execute: () => run.execute().catch(explained), evaluate: () => run.evaluate().catch(explained) };
+    },
+    close: () => session.release(),
+  };
+}
+
+function notHandedOut(why: string): PlatformError {
+  const { name, version } = onnxRuntimeWebFramework();
+  return new PlatformError('unsupported', `${name} ${version} ${why}; cut the graph at its layers, with --cut layer`);
+}
+
+async function optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string> {
+  // To save weights that came from a file, the runtime would look at that file again, and it has no file system.
+  if (model.kind === 'file') {
+    const limit = `${INLINE_LIMIT_BYTES / 2 ** 30} GiB`;
+    throw notHandedOut(`hands out optimized graphs only of models up to ${limit}, with their weights`);
+  }
+  const library = await libraryThatWrites();
+  const written = new WrittenFiles(folder);
+  const name = 'optimized.onnx';
+  const saving = whileWritingTo(written, async () => {
+    const session = await createSession(library, model, optimizingOptionsOf(runOptions, name));
+    await session.release();
+  });
+  // The runtime goes on where a file could not be written, or fails without a reason that it knows.
+  await saving.finally(() => {
+    if (written.failure === undefined) return;
+    const problem = `the optimized graph does not go into ${folder}: ${messageOf(written.failure)}`;
+    throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`);
+  });
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  throw notHandedOut('does not hand out its optimized graph in the way that is known here');
+}
+
+/** ONNX Runtime's WebAssembly backend through onnxruntime-web. Its `run` blocks the thread. */
+export function onnxRuntimeWebPredictor(): Predictor {
+  return { framework: onnxRuntimeWebFramework(), inlineLimitBytes: INLINE_LIMIT_BYTES, open, optimize };
+}

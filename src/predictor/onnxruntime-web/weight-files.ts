@@ -1,0 +1,64 @@
+import { open, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { PlatformError } from '../../errors.js';
+import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
+
+/** What 32-bit WebAssembly addresses. */
+const ADDRESSABLE_BYTES = 2 ** 32;
+
+/** Most that is read at once; a system call takes less than 2 GB. */
+const READ_BYTES = 2 ** 30;
+
+/** A file with weights, under the name that the model knows it by. */
+export interface WeightFile {
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
+/** Names of the files in which a model keeps initializers. Source: external_data in the ONNX project's onnx.proto. */
+function weightFileNames(model: Uint8Array): readonly string[] {
+  const initializers = ModelProto.decode(model).graph?.initializer ?? [];
+  const external = initializers.filter(({ dataLocation }) => dataLocation === TensorProto_DataLocation.EXTERNAL);
+  const locations = external.flatMap(({ externalData }) => externalData.filter(({ key }) => key === 'location'));
+  return [...new Set(locations.map(({ value }) => value))];
+}
+
+async function readWhole(path: string, byteLength: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(byteLength);
+  const file = await open(path);
+  try {
+    for (let done = 0; done < byteLength;) {
+      const { bytesRead } = await file.read(bytes, done, Math.min(byteLength - done, READ_BYTES), done);
+      if (bytesRead === 0) throw new PlatformError('model', `${path} became shorter while it was read; try again`);
+      done += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+  return bytes;
+}
+
+/**
+ * The files beside a model that hold its weights: the runtime has no file system to find them in.
+ *
+ * @throws PlatformError `unsupported` where they are more than the runtime can address, or lie elsewhere
+ */
+export async function readWeightFiles(model: Uint8Array, modelPath: string): Promise<WeightFile[]> {
+  const names = weightFileNames(model);
+  const elsewhere = names.find((name) => basename(name) !== name);
+  if (elsewhere !== undefined) {
+    throw new PlatformError('unsupported', `${modelPath}: its weights are in ${elsewhere}, not in a file beside it`);
+  }
+  const paths = names.map((name) => join(dirname(modelPath), name));
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (totalBytes >= ADDRESSABLE_BYTES) {
+    const problem = `out of memory: the weights take ${(totalBytes / 1e9).toFixed(2)} GB`;
+    throw new PlatformError('unsupported', `${problem}, and WebAssembly addresses ${ADDRESSABLE_BYTES / 1e9} GB`);
+  }
+  const files: WeightFile[] = [];
+  for (const [index, path] of paths.entries()) {
+    files.push({ path: basename(path), data: await readWhole(path, sizes[index] ?? 0) });
+  }
+  return files;
+}

@@ -1,0 +1,90 @@
+import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
+import { PlatformError } from '../errors.js';
+import type { RunOptions } from '../measurement/system.js';
+import type { PreparedRun } from './predictor.js';
+import { elementsOf, type TensorValue } from './tensor-value.js';
+
+// What the JavaScript bindings of ONNX Runtime have in common; both take their types from onnxruntime-common.
+
+/** Only errors: the runtime's warnings are about models, and nobody reads a measuring process's standard error. */
+const LOG_SEVERITY_ERROR = 3;
+
+/** Element types that the bindings pass in and out. Source: tensor.d.ts. */
+const FEEDABLE = new Set<string>(
+  'float32 uint8 int8 uint16 int16 int32 int64 bool float16 float64 uint32 uint64 uint4 int4'.split(' '),
+);
+
+function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {
+  if (!FEEDABLE.has(value.elementType)) {
+    throw new PlatformError('unsupported', `input ${name}: the runtime takes no ${value.elementType} from JavaScript`);
+  }
+  return new make(value.elementType as 'float32', elementsOf(value) as Float32Array, value.dims);
+}
+
+function valueOf(tensor: Tensor): TensorValue {
+  const { type, dims, data } = tensor;
+  // Strings come as a plain array.
+  if (Array.isArray(data)) return { elementType: type, dims, bytes: new Uint8Array() };
+  return {
+    elementType: type,
+    dims,
+    bytes: new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength),
+  };
+}
+
+/**
+ * Runs of a session with the same inputs.
+ *
+ * @param make the binding's own Tensor
+ * @throws PlatformError `unsupported` where an input cannot be passed in
+ */
+export function prepareRun(
+  make: TensorConstructor,
+  session: InferenceSession,
+  values: ReadonlyMap<string, TensorValue>,
+): PreparedRun {
+  const feeds = Object.fromEntries([...values].map(([name, value]) => [name, tensorOf(make, name, value)]));
+  // The bindings cannot return sequences, maps and optionals: asking for them fails the run.
+  const fetches = session.outputMetadata.filter(({ isTensor }) => isTensor).map(({ name }) => name);
+  return {
+    async execute() {
+      await session.run(feeds, fetches);
+    },
+    async evaluate() {
+      const results = await session.run(feeds, fetches);
+      return new Map(Object.entries(results).map(([name, tensor]) => [name, valueOf(tensor)]));
+    },
+  };
+}
+
+/** What every session is created with. */
+export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
+  return {
+    intraOpNumThreads: runOptions.threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: runOptions.optimizationLevel,
+    executionProviders: [runOptions.executionProvider],
+    logSeverityLevel: LOG_SEVERITY_ERROR,
+  };
+}
+
+/** Weights larger than this go into a file of their own, so that no model outgrows protobuf's 2 GB. */
+const EXTERNAL_FROM_BYTES = '1024';
+
+/**
+ * What a session is created with that is to write its optimized graph, large weights in the file `optimized.bin` beside
+ * it. Keys: onnxruntime_session_options_config_keys.h of ONNX Runtime.
+ */
+export function optimizingOptionsOf(
+  runOptions: RunOptions,
+  optimizedModelFilePath: string,
+): InferenceSession.SessionOptions {
+  const externalWeights = {
+    session: {
+      optimized_model_external_initializers_file_name: 'optimized.bin',
+      optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
+    },
+  };
+  return { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: externalWeights };
+}
