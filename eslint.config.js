@@ -3,8 +3,8 @@ import tseslint from 'typescript-eslint';
 /** Folders of src from the bottom up. A folder imports from its own level and those below, never from above. */
 const LEVELS = [
   ['onnx'],
-  ['measurement', 'manifest', 'zoo', 'rpc'],
-  ['registry', 'store', 'predictor'],
+  ['measurement', 'manifest', 'zoo', 'rpc', 'tracing'],
+  ['registry', 'store', 'predictor', 'processing'],
   ['agent'],
   ['evaluation'],
   ['cli'],

@@ -1,0 +1,39 @@
+import type { AttributeValue, HrTime } from '@opentelemetry/api';
+import type { tracing as sdk } from '@opentelemetry/sdk-node';
+import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
+
+/** In the order of the API's SpanStatusCode. */
+const STATUSES = ['unset', 'ok', 'error'] as const;
+
+function unixNanoOf([seconds, nanoseconds]: HrTime): string {
+  return `${BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)}`;
+}
+
+function attributesOf(
+  attributes: Readonly<Record<string, AttributeValue | undefined>>,
+): Record<string, SpanAttributeValue> {
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([key, value]): [string, SpanAttributeValue][] => {
+      if (value === undefined) return [];
+      return [[key, Array.isArray(value) ? value.filter((item) => item !== null && item !== undefined) : value]];
+    }),
+  );
+}
+
+/** A finished span of the SDK as a store keeps it. */
+export function documentOf(span: sdk.ReadableSpan): SpanDocument {
+  const { traceId, spanId } = span.spanContext();
+  return {
+    trace_id: traceId,
+    span_id: spanId,
+    parent_span_id: span.parentSpanContext?.spanId ?? '',
+    name: span.name,
+    kind: SPAN_KINDS[span.kind] ?? 'internal',
+    start_unix_nano: unixNanoOf(span.startTime),
+    end_unix_nano: unixNanoOf(span.endTime),
+    attributes: attributesOf(span.attributes),
+    status: STATUSES[span.status.code] ?? 'unset',
+    status_message: span.status.message ?? '',
+    resource: attributesOf(span.resource.attributes),
+  };
+}

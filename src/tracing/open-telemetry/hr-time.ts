@@ -1,0 +1,6 @@
+import type { HrTime } from '@opentelemetry/api';
+
+/** Seconds and nanoseconds, as OpenTelemetry's API takes times. */
+export function hrTimeOf(unixNano: bigint): HrTime {
+  return [Number(unixNano / 1_000_000_000n), Number(unixNano % 1_000_000_000n)];
+}

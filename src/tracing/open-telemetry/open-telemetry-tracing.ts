@@ -1,0 +1,184 @@
+import {
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+import type { Interceptor, ServerInterceptor } from '@grpc/grpc-js';
+import { messageOf, PlatformError } from '../../errors.js';
+import {
+  NO_SPAN,
+  type OpenSpan,
+  type SpanAttributes,
+  type SpanOptions,
+  type SpanPlace,
+  type TimedSpan,
+} from '../span.js';
+import type { SpanDocument } from '../span-document.js';
+import { includesLevel, type TraceLevel } from '../trace-level.js';
+import type { ContextHeaders, SpanSink, Tracing } from '../tracing.js';
+import { unixNanoNow } from '../unix-time.js';
+import { clientInterceptor } from './client-interceptor.js';
+import { hrTimeOf } from './hr-time.js';
+import { levelIn, withLevel } from './level-in-context.js';
+import { serverInterceptor } from './server-interceptor.js';
+import type { SpanKeeper } from './span-keeper.js';
+
+/** Names the instrumentation in every span. */
+const SCOPE = 'mlmodelscope';
+
+/** Spans between two flushes: a batch processor drops what goes beyond its queue, 2048 by default. */
+const SPANS_PER_FLUSH = 1024;
+
+export interface OpenTelemetryParts {
+  readonly keeper: SpanKeeper;
+  readonly flush: () => Promise<void>;
+  readonly shutDown: () => Promise<void>;
+}
+
+/** Marks a span as failed. */
+function fail(span: Span, thrown: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(thrown) });
+  span.setAttribute('error.type', thrown instanceof PlatformError ? thrown.code : '_OTHER');
+}
+
+/** Tracing by OpenTelemetry's SDK, which is set up. */
+export class OpenTelemetryTracing implements Tracing {
+  readonly #tracer: Tracer = trace.getTracer(SCOPE);
+  readonly #parts: OpenTelemetryParts;
+  readonly clientInterceptors: readonly Interceptor[] = [clientInterceptor(this.#tracer)];
+  readonly serverInterceptors: readonly ServerInterceptor[] = [serverInterceptor(this.#tracer)];
+  #sinceFlush = 0;
+
+  constructor(parts: OpenTelemetryParts) {
+    this.#parts = parts;
+  }
+
+  inSpan<T>(name: string, { level, attributes }: SpanOptions, work: (span: OpenSpan) => T): T {
+    const around = context.active();
+    if (!includesLevel(levelIn(around), level)) return work(NO_SPAN);
+    const span = this.#start(name, level, attributes, unixNanoNow(), around);
+    const end = (): void => span.end(hrTimeOf(unixNanoNow()));
+    const open: OpenSpan = {
+      place: span.spanContext(),
+      setAttributes: (more) => void span.setAttributes({ ...more }),
+    };
+    let result: T;
+    try {
+      result = context.with(trace.setSpan(around, span), () => work(open));
+    } catch (error) {
+      fail(span, error);
+      end();
+      throw error;
+    }
+    if (!(result instanceof Promise)) {
+      end();
+      return result;
+    }
+    return result
+      .catch((error: unknown) => {
+        fail(span, error);
+        throw error;
+      })
+      .finally(end) as T;
+  }
+
+  async record(spans: readonly TimedSpan[], parent?: SpanPlace): Promise<void> {
+    const around = context.active();
+    const under = parent === undefined ? around : trace.setSpanContext(around, parent);
+    for (const span of spans) await this.#recordOne(span, under, levelIn(around));
+  }
+
+  async #recordOne(timed: TimedSpan, under: Context, asked: TraceLevel): Promise<void> {
+    const { name, level, attributes, startUnixNano, durationNs, children, error } = timed;
+    if (!includesLevel(asked, level)) return;
+    const span = this.#start(name, level, attributes, startUnixNano, under);
+    const inside = trace.setSpan(under, span);
+    for (const child of children) await this.#recordOne(child, inside, asked);
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    span.end(hrTimeOf(startUnixNano + BigInt(durationNs)));
+    this.#sinceFlush++;
+    if (this.#sinceFlush >= SPANS_PER_FLUSH) {
+      this.#sinceFlush = 0;
+      // Whether spans arrive is told at the end.
+      await this.#parts.flush().catch(() => {});
+    }
+  }
+
+  #start(
+    name: string,
+    level: TraceLevel,
+    attributes: SpanAttributes = {},
+    startUnixNano: bigint,
+    under: Context,
+  ): Span {
+    const options = {
+      kind: SpanKind.INTERNAL,
+      startTime: hrTimeOf(startUnixNano),
+      attributes: { ...attributes, trace_level: level },
+    };
+    return this.#tracer.startSpan(name, options, under);
+  }
+
+  level(): TraceLevel {
+    return levelIn(context.active());
+  }
+
+  atLevel<T>(level: TraceLevel, work: () => T): T {
+    return context.with(withLevel(context.active(), level), work);
+  }
+
+  traceId(): string | undefined {
+    return trace.getSpanContext(context.active())?.traceId;
+  }
+
+  setAttributes(attributes: SpanAttributes): void {
+    trace.getActiveSpan()?.setAttributes({ ...attributes });
+  }
+
+  headers(): ContextHeaders {
+    const headers: Record<string, string> = {};
+    propagation.inject(context.active(), headers);
+    return headers;
+  }
+
+  under<T>(headers: ContextHeaders, work: () => T): T {
+    return context.with(propagation.extract(ROOT_CONTEXT, headers), work);
+  }
+
+  takeSpans(traceId: string): readonly SpanDocument[] {
+    return this.#parts.keeper.take(traceId);
+  }
+
+  addSpans(spans: readonly SpanDocument[]): void {
+    this.#parts.keeper.add(spans);
+  }
+
+  keepSpansIn(sink: SpanSink | undefined): Promise<void> {
+    return this.#parts.keeper.keepIn(sink);
+  }
+
+  flush(): Promise<void> {
+    return exported(Promise.all([this.#parts.flush(), this.#parts.keeper.forceFlush()]));
+  }
+
+  close(): Promise<void> {
+    return exported(this.#parts.shutDown());
+  }
+}
+
+/** @throws PlatformError `unavailable`, and what storing spans throws */
+async function exported(flushed: Promise<unknown>): Promise<void> {
+  try {
+    await flushed;
+  } catch (cause) {
+    if (cause instanceof PlatformError) throw cause;
+    const message = `traces could not be exported (${messageOf(cause)}); check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver`;
+    throw new PlatformError('unavailable', message, { cause });
+  }
+}

@@ -1,0 +1,36 @@
+import { status } from '@grpc/grpc-js';
+import type { Span } from '@opentelemetry/api';
+import { SpanStatusCode } from '@opentelemetry/api';
+
+// Source: OpenTelemetry's semantic conventions for gRPC spans, 1.38 and later
+// (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/).
+
+/** Of servers only these are their own failures; everything else was the client's. */
+const SERVER_ERRORS: ReadonlySet<status> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+/** The span's name and `rpc.method`: package.Service/Method. */
+export function methodOf(path: string): string {
+  return path.replace(/^\//, '');
+}
+
+/** What is known when a call starts. RPC spans are what connects processes, so that every trace has them. */
+export function callAttributes(path: string): Record<string, string> {
+  return { 'rpc.system.name': 'grpc', 'rpc.method': methodOf(path), trace_level: 'APPLICATION_TRACE' };
+}
+
+/** Says how a call ended. */
+export function setEnd(span: Span, kind: 'client' | 'server', code: status, details: string | undefined): void {
+  const name = status[code] ?? `${code}`;
+  span.setAttribute('rpc.response.status_code', name);
+  const isError = kind === 'client' ? code !== status.OK : SERVER_ERRORS.has(code);
+  if (!isError) return;
+  span.setAttribute('error.type', name);
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(details === undefined ? {} : { message: details }) });
+}

@@ -1,0 +1,57 @@
+import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder, status } from '@grpc/grpc-js';
+import {
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+import { unixNanoNow } from '../unix-time.js';
+import { metadataGetter } from './grpc-carrier.js';
+import { hrTimeOf } from './hr-time.js';
+import { levelIn } from './level-in-context.js';
+import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
+
+/** Asked for every few seconds by machines; such a call is a span only inside of somebody's trace. */
+const UNASKED = /^\/grpc\.(health|reflection)\./;
+
+/** Continues the trace that a call's metadata name, or starts one, and runs the handler in a span of it. */
+export function serverInterceptor(tracer: Tracer): ServerInterceptor {
+  return ({ path }, call) => {
+    let span: Span | undefined;
+    let inside: Context = ROOT_CONTEXT;
+    const end = (code: status, details: string | undefined): void => {
+      if (span === undefined) return;
+      setEnd(span, 'server', code, details);
+      span.end(hrTimeOf(unixNanoNow()));
+      span = undefined;
+    };
+    const listener = new ServerListenerBuilder()
+      .withOnReceiveMetadata((metadata, next) => {
+        const outside = propagation.extract(ROOT_CONTEXT, metadata, metadataGetter);
+        inside = outside;
+        const isPart = trace.getSpanContext(outside) !== undefined;
+        if (levelIn(outside) !== 'NO_TRACE' && (isPart || !UNASKED.test(path))) {
+          const startTime = hrTimeOf(unixNanoNow());
+          const attributes = callAttributes(path);
+          span = tracer.startSpan(methodOf(path), { kind: SpanKind.SERVER, startTime, attributes }, outside);
+          inside = trace.setSpan(outside, span);
+        }
+        context.with(inside, () => next(metadata));
+      })
+      .withOnReceiveMessage((message, next) => context.with(inside, () => next(message)))
+      .withOnReceiveHalfClose((next) => context.with(inside, () => next()))
+      .withOnCancel(() => end(status.CANCELLED, 'the client cancelled the call'))
+      .build();
+    return new ServerInterceptingCall(call, {
+      start: (next) => next(listener),
+      sendStatus: (answer, next) => {
+        end(answer.code ?? status.UNKNOWN, answer.details ?? undefined);
+        next(answer);
+      },
+    });
+  };
+}

@@ -1,0 +1,63 @@
+import type { tracing as sdk } from '@opentelemetry/sdk-node';
+import type { SpanDocument } from '../span-document.js';
+import type { SpanSink } from '../tracing.js';
+import { documentOf } from './document-of.js';
+
+/** Spans that are held for whoever asks for them; the oldest ones go first. About 1 KB each. */
+const MAX_HELD = 50_000;
+
+/** Spans that go into a store at once. */
+const SPANS_PER_PUT = 256;
+
+/** Holds finished spans until they are in a store, or taken by somebody who has one. */
+export class SpanKeeper implements sdk.SpanProcessor {
+  #held: SpanDocument[] = [];
+  #sink: SpanSink | undefined;
+  #putting: Promise<void> = Promise.resolve();
+
+  onStart(): void {}
+
+  onEnd(span: sdk.ReadableSpan): void {
+    this.add([documentOf(span)]);
+  }
+
+  add(spans: readonly SpanDocument[]): void {
+    this.#held.push(...spans);
+    if (this.#sink !== undefined && this.#held.length >= SPANS_PER_PUT) this.#put(this.#sink);
+    if (this.#held.length > MAX_HELD) this.#held.splice(0, this.#held.length - MAX_HELD);
+  }
+
+  take(traceId: string): readonly SpanDocument[] {
+    const taken = this.#held.filter(({ trace_id }) => trace_id === traceId);
+    this.#held = this.#held.filter(({ trace_id }) => trace_id !== traceId);
+    return taken;
+  }
+
+  /** Also waits for what is on its way into the sink before. */
+  async keepIn(sink: SpanSink | undefined): Promise<void> {
+    await this.forceFlush();
+    this.#sink = sink;
+  }
+
+  /** @throws what the sink throws */
+  async forceFlush(): Promise<void> {
+    if (this.#sink !== undefined) this.#put(this.#sink);
+    const putting = this.#putting;
+    // A failed put is told once.
+    this.#putting = Promise.resolve();
+    await putting;
+  }
+
+  shutdown(): Promise<void> {
+    return this.forceFlush();
+  }
+
+  #put(sink: SpanSink): void {
+    const spans = this.#held;
+    this.#held = [];
+    if (spans.length === 0) return;
+    this.#putting = this.#putting.then(() => sink(spans));
+    // It is told by the next flush, until when nobody waits for it.
+    this.#putting.catch(() => {});
+  }
+}

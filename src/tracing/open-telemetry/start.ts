@@ -1,0 +1,67 @@
+import type { NodeSDKConfiguration, tracing as sdk } from '@opentelemetry/sdk-node';
+import { NodeSDK, resources, tracing as sdkTracing } from '@opentelemetry/sdk-node';
+import { namesService, otlpProtocolIn, tracesExportersIn, type Environment } from '../environment.js';
+import type { TracingOptions } from '../start-tracing.js';
+import { setActiveTracing, type Tracing } from '../tracing.js';
+import { OpenTelemetryTracing } from './open-telemetry-tracing.js';
+import { SpanKeeper } from './span-keeper.js';
+
+/** The exporters themselves read OTEL_EXPORTER_OTLP_*: endpoint, headers, timeout, compression, certificates. */
+async function otlpExporter(environment: Environment): Promise<sdk.SpanExporter> {
+  switch (otlpProtocolIn(environment)) {
+    case 'grpc':
+      return new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter();
+    case 'http/protobuf':
+      return new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter();
+    case 'http/json':
+      return new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter();
+  }
+}
+
+/** The batches' sizes and delays are the processor's to read: OTEL_BSP_*. */
+async function processors(environment: Environment): Promise<sdk.SpanProcessor[]> {
+  return Promise.all(
+    tracesExportersIn(environment).map(async (exporter) => {
+      return exporter === 'console'
+        ? new sdkTracing.SimpleSpanProcessor(new sdkTracing.ConsoleSpanExporter())
+        : new sdkTracing.BatchSpanProcessor(await otlpExporter(environment));
+    }),
+  );
+}
+
+/** Who makes the spans. Not the detector of processes: command lines may hold passwords, in a store's URI for example. */
+function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
+  const thisProcess = resources.resourceFromAttributes({ 'process.pid': process.pid });
+  return {
+    resource: resources.defaultResource().merge(thisProcess),
+    resourceDetectors: [resources.envDetector, resources.hostDetector],
+  };
+}
+
+/**
+ * Sets OpenTelemetry's SDK up from the standard variables: exporters, sampler, limits, propagators, resource. Only traces:
+ * what the variables say about metrics and logs is for programs that have some.
+ *
+ * @throws PlatformError `usage` where a variable has a value that cannot be followed
+ */
+export async function startOpenTelemetry({ serviceName, environment }: TracingOptions): Promise<Tracing> {
+  const keeper = new SpanKeeper();
+  const exporting = await processors(environment);
+  const node = new NodeSDK({
+    ...(namesService(environment) ? {} : { serviceName }),
+    ...resourceOf(),
+    spanProcessors: [...exporting, keeper],
+    metricReaders: [],
+    logRecordProcessors: [],
+    instrumentations: [],
+  });
+  node.start();
+  return new OpenTelemetryTracing({
+    keeper,
+    flush: async () => void (await Promise.all(exporting.map((processor) => processor.forceFlush()))),
+    shutDown: async () => {
+      setActiveTracing(undefined);
+      await node.shutdown();
+    },
+  });
+}

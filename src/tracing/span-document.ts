@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+/** Names as OpenTelemetry has them, in lower case. */
+export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const;
+
+const attributeSchema = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.array(z.union([z.string(), z.number(), z.boolean()])),
+]);
+
+/** A finished span as a store keeps it. Times are nanoseconds since 1970, decimal because they are beyond 2^53. */
+export const spanDocumentSchema = z.strictObject({
+  trace_id: z.string().regex(/^[0-9a-f]{32}$/),
+  span_id: z.string().regex(/^[0-9a-f]{16}$/),
+  /** '' for a trace's root. */
+  parent_span_id: z.string().regex(/^([0-9a-f]{16})?$/),
+  name: z.string(),
+  kind: z.enum(SPAN_KINDS),
+  start_unix_nano: z.string().regex(/^\d{1,20}$/),
+  end_unix_nano: z.string().regex(/^\d{1,20}$/),
+  attributes: z.record(z.string(), attributeSchema),
+  status: z.enum(['unset', 'ok', 'error']),
+  /** What went wrong, where `status` is error. */
+  status_message: z.string(),
+  /** The process that made the span: its service.name first of all. */
+  resource: z.record(z.string(), attributeSchema),
+});
+
+export type SpanDocument = z.infer<typeof spanDocumentSchema>;
+
+export type SpanAttributeValue = z.infer<typeof attributeSchema>;
+
+/** The spans of all traces, by trace: a store's CollectionDefinition, which is defined above this folder. */
+export const SPANS = {
+  name: 'spans',
+  schema: spanDocumentSchema,
+  key: ['trace_id', 'span_id'],
+  // Roots, so that traces can be listed without reading all of their spans.
+  indexes: [['parent_span_id']],
+} as const;
+
+/** Milliseconds. */
+export function durationMsOf({ start_unix_nano, end_unix_nano }: SpanDocument): number {
+  return Number(BigInt(end_unix_nano) - BigInt(start_unix_nano)) / 1e6;
+}

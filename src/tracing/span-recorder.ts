@@ -1,0 +1,63 @@
+import { messageOf } from '../errors.js';
+import type { SpanAttributes, SpanOptions, TimedSpan } from './span.js';
+import { includesLevel, type TraceLevel } from './trace-level.js';
+import { unixNanoNow } from './unix-time.js';
+
+/**
+ * Times what happens in a process that has no tracer, as spans for one that has. A measuring process is to do nothing but
+ * measure: it sends no spans anywhere, and of those that nobody asked for it does not even take the times.
+ */
+export class SpanRecorder {
+  #spans: TimedSpan[] = [];
+
+  /** @param level how deep the trace goes */
+  constructor(readonly level: TraceLevel) {}
+
+  wants(level: TraceLevel): boolean {
+    return includesLevel(this.level, level);
+  }
+
+  add(span: TimedSpan): void {
+    if (this.wants(span.level)) this.#spans.push(span);
+  }
+
+  /** Runs the work as a span, with the spans that are made in it as its children; what it throws is in the span as well. */
+  async section<T>(name: string, { level, attributes = {} }: SpanOptions, work: () => Promise<T>): Promise<T> {
+    if (!this.wants(level)) return work();
+    const siblings = this.#spans;
+    const children: TimedSpan[] = [];
+    this.#spans = children;
+    const startUnixNano = unixNanoNow();
+    const end = (error?: string): void => {
+      this.#spans = siblings;
+      const durationNs = Number(unixNanoNow() - startUnixNano);
+      siblings.push({ name, level, startUnixNano, durationNs, attributes, children, error });
+    };
+    try {
+      const result = await work();
+      end();
+      return result;
+    } catch (thrown) {
+      end(messageOf(thrown));
+      throw thrown;
+    }
+  }
+
+  /** What was recorded, once. */
+  take(): readonly TimedSpan[] {
+    const spans = this.#spans;
+    this.#spans = [];
+    return spans;
+  }
+}
+
+/** A span of known times without anything in it. */
+export function plainSpan(
+  name: string,
+  level: TraceLevel,
+  startUnixNano: bigint,
+  durationNs: number,
+  attributes: SpanAttributes,
+): TimedSpan {
+  return { name, level, startUnixNano, durationNs, attributes, children: [], error: undefined };
+}

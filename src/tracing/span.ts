@@ -1,0 +1,42 @@
+import type { TraceLevel } from './trace-level.js';
+
+/** What is said about a span beyond its name and times. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface SpanOptions {
+  /** The span is not made where the trace does not go as deep. */
+  readonly level: TraceLevel;
+  readonly attributes?: SpanAttributes;
+}
+
+/** Where a span is in its trace, for spans that are recorded under it when it has ended. */
+export interface SpanPlace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+/** A span that has not ended. */
+export interface OpenSpan {
+  /** Undefined where the span is not made. */
+  readonly place: SpanPlace | undefined;
+  setAttributes(attributes: SpanAttributes): void;
+}
+
+/** A span with all that is in it, timed by whoever had no tracer: a measuring process, or a runtime's profile. */
+export interface TimedSpan {
+  readonly name: string;
+  readonly level: TraceLevel;
+  /** Nanoseconds since 1970. */
+  readonly startUnixNano: bigint;
+  readonly durationNs: number;
+  readonly attributes: SpanAttributes;
+  readonly children: readonly TimedSpan[];
+  /** What went wrong in it. */
+  readonly error: string | undefined;
+}
+
+/** Of a span that is not made. */
+export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {} };

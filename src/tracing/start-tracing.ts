@@ -1,0 +1,37 @@
+import { asksForTraces, type Environment } from './environment.js';
+import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
+
+export interface TracingOptions {
+  /** What this process is called where OTEL_SERVICE_NAME does not say. */
+  readonly serviceName: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Turns tracing on where the OTEL_* variables ask for it. Without them nothing happens, and nothing is loaded.
+ *
+ * @throws PlatformError `usage` where a variable has a value that cannot be followed
+ */
+export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
+  return asksForTraces(options.environment) ? start(options) : undefined;
+}
+
+/**
+ * Turns tracing on for a request that is about nothing else. Where the OTEL_* variables do not ask for it, spans are made
+ * and kept, but exported nowhere.
+ *
+ * @throws PlatformError as {@link startTracing}
+ */
+export async function requireTracing(options: TracingOptions): Promise<Tracing> {
+  if (asksForTraces(options.environment)) return start(options);
+  return start({ ...options, environment: { ...options.environment, OTEL_TRACES_EXPORTER: 'none' } });
+}
+
+async function start(options: TracingOptions): Promise<Tracing> {
+  const running = activeTracing();
+  if (running !== undefined) return running;
+  const { startOpenTelemetry } = await import('./open-telemetry/start.js');
+  const tracing = await startOpenTelemetry(options);
+  setActiveTracing(tracing);
+  return tracing;
+}

@@ -1,0 +1,19 @@
+// Node counts monotonic time from performance.timeOrigin, which it reads from the wall clock when the process starts. Both
+// together are a wall clock that never steps, so that no span ends before it starts; Date.now() has milliseconds only.
+
+/** Where process.hrtime's zero is, in nanoseconds since 1970. */
+const HRTIME_ORIGIN_UNIX_NANO = nanoseconds(performance.timeOrigin + performance.now()) - process.hrtime.bigint();
+
+function nanoseconds(ms: number): bigint {
+  return BigInt(Math.round(ms * 1000)) * 1000n;
+}
+
+/** Nanoseconds since 1970 of a reading of process.hrtime.bigint(). */
+export function unixNanoOf(hrtimeNs: bigint): bigint {
+  return HRTIME_ORIGIN_UNIX_NANO + hrtimeNs;
+}
+
+/** Nanoseconds since 1970. */
+export function unixNanoNow(): bigint {
+  return unixNanoOf(process.hrtime.bigint());
+}
