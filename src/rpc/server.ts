@@ -10,6 +10,7 @@ import {
 import { HealthImplementation } from 'grpc-health-check';
 import net from 'node:net';
 import { messageOf, PlatformError } from '../errors.js';
+import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
 import { requireToken } from './bearer-token.js';
 import { Connections } from './connections.js';
@@ -120,6 +121,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     interceptors: [
       receiveRequests(formats, connections, limits),
       ...(security.token === undefined ? [] : [requireToken(security.token)]),
+      traceServerCall,
       ...interceptors,
     ],
   });

@@ -21,10 +21,9 @@ export type SpanSink = (spans: readonly SpanDocument[]) => Promise<void>;
  * processes it travels in gRPC metadata.
  */
 export interface Tracing {
-  /** Goes into every gRPC client that is made. */
-  readonly clientInterceptors: readonly Interceptor[];
-  /** Goes into every gRPC server that is made. */
-  readonly serverInterceptors: readonly ServerInterceptor[];
+  /** See grpc.ts. */
+  readonly clientInterceptor: Interceptor;
+  readonly serverInterceptor: ServerInterceptor;
 
   /** Runs the work in a span of its own, which ends with the work, as failed where it throws. */
   inSpan<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T;

@@ -51,8 +51,8 @@ function fail(span: Span, thrown: unknown): void {
 export class OpenTelemetryTracing implements Tracing {
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
   readonly #parts: OpenTelemetryParts;
-  readonly clientInterceptors: readonly Interceptor[] = [clientInterceptor(this.#tracer)];
-  readonly serverInterceptors: readonly ServerInterceptor[] = [serverInterceptor(this.#tracer)];
+  readonly clientInterceptor: Interceptor = clientInterceptor(this.#tracer);
+  readonly serverInterceptor: ServerInterceptor = serverInterceptor(this.#tracer);
   #sinceFlush = 0;
 
   constructor(parts: OpenTelemetryParts) {

@@ -1,0 +1,14 @@
+import { InterceptingCall, type Interceptor, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
+import { activeTracing } from './tracing.js';
+
+// Both look at each call whether tracing is on, because it may be turned on when channels and servers are there already.
+
+/** For every gRPC client: carries the current span to the server. */
+export const traceClientCall: Interceptor = (options, nextCall) => {
+  return activeTracing()?.clientInterceptor(options, nextCall) ?? new InterceptingCall(nextCall(options));
+};
+
+/** For every gRPC server: runs handlers in a span of the client's trace. */
+export const traceServerCall: ServerInterceptor = (method, call) => {
+  return activeTracing()?.serverInterceptor(method, call) ?? new ServerInterceptingCall(call);
+};
