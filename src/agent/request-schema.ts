@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { PlatformError } from '../errors.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { protocolSchema } from '../measurement/protocol.js';
 import { runOptionsSchema } from '../measurement/system.js';
@@ -47,13 +46,3 @@ export const planSchema = protocolSchema.omit({ occasion: true }).extend({
   timeBudgetMs: z.number().positive().max(MAX_DURATION_MS),
   timeLimitMs: z.number().positive().max(MAX_DURATION_MS),
 });
-
-/** @throws PlatformError `usage` that lists the first few problems, each with where it is */
-export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${[what, ...path].join('.')}: ${message}`);
-  throw new PlatformError('usage', problems.join('; '));
-}

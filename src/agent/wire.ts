@@ -1,7 +1,6 @@
 // Between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks what it gets
 // and throws PlatformError `usage`; which side was wrong is for the caller to say.
 import { z } from 'zod';
-import type { Duration } from '../generated/google/protobuf/duration.js';
 import * as wire from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { type FailureReason, type Measurement, measurementSchema } from '../measurement/measurement.js';
@@ -9,7 +8,11 @@ import type { Protocol } from '../measurement/protocol.js';
 import { type RunOptions, type System, systemSchema } from '../measurement/system.js';
 import type { InferredValue, MeasurePhase, MeasureProgress } from './benchmark-agent.js';
 import type { Measured, MeasurePlan } from './measure-jobs.js';
-import { benchmarkSchema, check, elementTypeSchema, planSchema, requestedRunOptionsSchema } from './request-schema.js';
+import { check } from '../rpc/check-message.js';
+import { fromWireDuration, toWireDuration } from '../rpc/duration.js';
+import { benchmarkSchema, elementTypeSchema, planSchema, requestedRunOptionsSchema } from './request-schema.js';
+
+export { fromWireDuration, toWireDuration };
 
 const ROLES = {
   weight: wire.Input_Role.WEIGHT,
@@ -33,15 +36,6 @@ const REASONS = {
 /** The key with this value; undefined for values that only a newer version knows. */
 function keyOf<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
   return (Object.keys(record) as K[]).find((key) => record[key] === value);
-}
-
-export function toWireDuration(ms: number): Duration {
-  const seconds = Math.floor(ms / 1000);
-  return { seconds: BigInt(seconds), nanos: Math.round((ms - seconds * 1000) * 1e6) };
-}
-
-function fromWireDuration(duration: Duration | undefined): number | undefined {
-  return duration === undefined ? undefined : Number(duration.seconds) * 1000 + duration.nanos / 1e6;
 }
 
 export function toWireBenchmark({ signature, model, inputs }: Benchmark): wire.Benchmark {

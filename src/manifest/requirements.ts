@@ -30,9 +30,18 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
   return unmet;
 }
 
-function unmetFramework(who: string, { name, version }: FrameworkConstraint, system: Candidate): readonly string[] {
-  const isRight = name === system.framework.toLowerCase();
-  if (isRight && semver.satisfies(system.frameworkVersion, version, { includePrerelease: true })) return [];
+/** Whether the framework is the one that is required, in a version that will do. */
+export function meetsFramework(
+  { name, version }: FrameworkConstraint,
+  { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+): boolean {
+  if (name !== framework.toLowerCase()) return false;
+  return semver.satisfies(frameworkVersion, version, { includePrerelease: true });
+}
+
+function unmetFramework(who: string, constraint: FrameworkConstraint, system: Candidate): readonly string[] {
+  if (meetsFramework(constraint, system)) return [];
+  const { name, version } = constraint;
   return [`${who}: expected ${name} ${version}, found ${system.framework} ${system.frameworkVersion}`];
 }
 

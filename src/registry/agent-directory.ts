@@ -1,19 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../errors.js';
-import type { ModelManifest } from '../generated/carml/org/dlframework/registry.js';
 import type { Candidate } from '../manifest/index.js';
-
-/** What an agent says of itself when it registers: enough to see whether an evaluation may run there. */
-export interface AgentOffer extends Candidate {
-  /** host:port where it serves; one agent per address. */
-  readonly address: string;
-  /** Whether it is to be spoken to over TLS. */
-  readonly tls: boolean;
-  readonly hostname: string;
-  readonly operatingSystem: string;
-  /** What it can open by name. */
-  readonly models: readonly ModelManifest[];
-}
+import type { AgentOffer } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
   /** The name of its lease; known to the agent and the platform only. */

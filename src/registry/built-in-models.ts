@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { loadManifest, orThrow } from '../manifest/index.js';
+import { loadManifest, type ModelManifest, orThrow } from '../manifest/index.js';
 import { countParameters } from '../zoo/counts.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 
@@ -21,24 +21,36 @@ export interface BuiltInModel {
   readonly manifest: string;
 }
 
-/** The models that come with the platform, by name. */
-export async function builtInModels(): Promise<readonly BuiltInModel[]> {
+/** A manifest that comes with the platform. */
+interface BuiltInManifest {
+  readonly path: string;
+  readonly manifest: ModelManifest;
+}
+
+/** The manifests of the models that come with the platform, by name. */
+export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   const files = (await readdir(MODELS_FOLDER)).filter((file) => file.endsWith('.yml')).sort();
   return Promise.all(
     files.map(async (file) => {
       const path = fileURLToPath(new URL(file, MODELS_FOLDER));
-      const { manifest } = orThrow(await loadManifest(path, ['model']));
-      const reference = manifest.model.graph_path;
-      const zooName = reference.replace(/^zoo:/, '');
-      return {
-        reference,
-        name: manifest.name,
-        version: manifest.version,
-        framework: `${manifest.framework.name} ${manifest.framework.version}`,
-        parameters: countParameters(buildZooModel(zooName)),
-        title: zooEntry(zooName).title,
-        manifest: path,
-      };
+      return { path, manifest: orThrow(await loadManifest(path, ['model'])).manifest };
     }),
   );
+}
+
+/** The models that come with the platform, by name. */
+export async function builtInModels(): Promise<readonly BuiltInModel[]> {
+  return (await builtInManifests()).map(({ path, manifest }) => {
+    const reference = manifest.model.graph_path;
+    const zooName = reference.replace(/^zoo:/, '');
+    return {
+      reference,
+      name: manifest.name,
+      version: manifest.version,
+      framework: `${manifest.framework.name} ${manifest.framework.version}`,
+      parameters: countParameters(buildZooModel(zooName)),
+      title: zooEntry(zooName).title,
+      manifest: path,
+    };
+  });
 }

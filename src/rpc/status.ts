@@ -69,18 +69,40 @@ function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
 }
 
+/** What messages call the other side of a call. */
+export type PeerKind = 'agent' | 'server';
+
+export interface Peer {
+  readonly kind: PeerKind;
+  /** host:port */
+  readonly address: string;
+}
+
+const COMMANDS: Readonly<Record<PeerKind, string>> = {
+  agent: 'start an agent there with `mlmodelscope agent`',
+  server: 'start a server there with `mlmodelscope serve`',
+};
+
+/** Signs that one side speaks TLS and the other doesn't, or that it doesn't trust the other's certificate. */
+const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames/i;
+
+function adviceFor(kind: PeerKind, cause: string): string {
+  if (!TLS_TROUBLE.test(cause)) return `check the address, or ${COMMANDS[kind]}`;
+  return 'check the address, and that both sides use TLS with certificates that the other trusts (--tls-ca, --tls-cert, --tls-key)';
+}
+
 /** The error that a client throws for an answer that is not OK. */
-export function errorOf(answer: StatusObject, address: string): PlatformError {
+export function errorOf(answer: StatusObject, { kind, address }: Peer): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);
   const code = CODE_OF[answer.code] ?? 'internal';
-  const advice = 'check the address, or start an agent there with `mlmodelscope agent`';
+  const cause = causeIn(answer.details);
   switch (answer.code) {
     case status.UNAVAILABLE:
-      return new PlatformError(code, `the agent at ${address} does not answer (${causeIn(answer.details)}); ${advice}`);
+      return new PlatformError(code, `the ${kind} at ${address} does not answer (${cause}); ${adviceFor(kind, cause)}`);
     case status.DEADLINE_EXCEEDED:
-      return new PlatformError(code, `the agent at ${address} does not answer in time; ${advice}`);
+      return new PlatformError(code, `the ${kind} at ${address} does not answer in time; ${adviceFor(kind, '')}`);
     default:
-      return new PlatformError(code, `the agent at ${address}: ${answer.details}`);
+      return new PlatformError(code, `the ${kind} at ${address}: ${answer.details}`);
   }
 }

@@ -1,0 +1,49 @@
+import type { handleUnaryCall } from '@grpc/grpc-js';
+import {
+  AgentRegistryServiceService,
+  type ListAgentsRequest,
+  type ListAgentsResponse,
+  type RegisterAgentRequest,
+  type RegisterAgentResponse,
+  type RenewAgentRequest,
+  type RenewAgentResponse,
+  type UnregisterAgentRequest,
+  type UnregisterAgentResponse,
+} from '../generated/mlmodelscope/registry/v1/registry.js';
+import { toWireDuration } from '../rpc/duration.js';
+import type { RpcServer } from '../rpc/server.js';
+import type { LeasedDirectory } from './agent-directory.js';
+import { fromWireAgent, toWireAgent } from './agent-wire.js';
+
+/** Adds the service by which agents put themselves into the directory. */
+export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
+  const { calls } = server;
+
+  const registerAgent: handleUnaryCall<RegisterAgentRequest, RegisterAgentResponse> = (call, callback) => {
+    void calls.answer(call, callback, () => {
+      const { id } = directory.register(fromWireAgent(call.request.agent));
+      return { agentId: id, lease: toWireDuration(directory.leaseMs) };
+    });
+  };
+
+  const renewAgent: handleUnaryCall<RenewAgentRequest, RenewAgentResponse> = (call, callback) => {
+    void calls.answer(call, callback, () => {
+      directory.renew(call.request.agentId);
+      return {};
+    });
+  };
+
+  const unregisterAgent: handleUnaryCall<UnregisterAgentRequest, UnregisterAgentResponse> = (call, callback) => {
+    void calls.answer(call, callback, () => {
+      directory.unregister(call.request.agentId);
+      return {};
+    });
+  };
+
+  const listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse> = (call, callback) => {
+    // The names of the leases stay between the agents and the server.
+    void calls.answer(call, callback, () => ({ agents: directory.list().map(toWireAgent) }));
+  };
+
+  server.addService(AgentRegistryServiceService, { registerAgent, renewAgent, unregisterAgent, listAgents });
+}

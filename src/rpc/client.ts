@@ -1,0 +1,211 @@
+import {
+  type CallOptions,
+  type ChannelOptions,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  type Interceptor,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { cancellationOf, throwIfCancelled } from '../cancellation.js';
+import { messageOf, PlatformError } from '../errors.js';
+import { addToken } from './bearer-token.js';
+import { MAX_MESSAGE_BYTES } from './limits.js';
+import { isLoopbackHost, parseHostPort } from './loopback.js';
+import { repeatableMethods } from './method-kind.js';
+import type { ClientSecurity } from './security.js';
+import { errorOf, type PeerKind } from './status.js';
+
+export interface RpcClientOptions {
+  readonly security?: ClientSecurity | undefined;
+  /** Whether a server on loopback is spoken to over TLS; by default where the security says something about TLS. */
+  readonly tls?: boolean | undefined;
+  readonly interceptors?: readonly Interceptor[] | undefined;
+}
+
+/** A method as the generated services define it. */
+export interface Method<Request, Response> {
+  readonly path: string;
+  readonly requestSerialize: (request: Request) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+export interface RpcCallOptions {
+  /** From now on; every call has one. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls to one address. Every method throws a PlatformError: `unavailable` where nobody answers, `timeout` past the
+ * deadline, `cancelled` after the signal, else what the other side answered.
+ */
+export interface RpcClient {
+  readonly address: string;
+
+  unary<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: RpcCallOptions,
+  ): Promise<Response>;
+
+  /** The answers as they come; no more of them are asked for than are taken. Leaving the loop cancels the call. */
+  stream<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: RpcCallOptions,
+  ): AsyncIterable<Response>;
+
+  /** A stream both ways, as the library has it; {@link RpcClient.failure} says what its errors mean. */
+  duplex<Request, Response>(
+    method: Method<Request, Response>,
+    options: RpcCallOptions,
+  ): ClientDuplexStream<Request, Response>;
+
+  /** What an error of the library means. */
+  failure(error: unknown, signal?: AbortSignal): PlatformError;
+
+  close(): void;
+}
+
+/** A call that can be made again is, where nobody answered: three times within about a second. */
+const SERVICE_CONFIG = JSON.stringify({
+  methodConfig: [
+    {
+      name: repeatableMethods().map((path) => {
+        const [, service, method] = path.split('/');
+        return { service, method };
+      }),
+      retryPolicy: {
+        maxAttempts: 3,
+        initialBackoff: '0.3s',
+        maxBackoff: '1s',
+        backoffMultiplier: 2,
+        retryableStatusCodes: ['UNAVAILABLE'],
+      },
+    },
+  ],
+});
+
+const CHANNEL_OPTIONS: ChannelOptions = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  // Deadlines of calls that wait for their turn are far away: a machine that is gone is noticed by this.
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  // A proxy for the web has no business between this machine and itself, or an agent in a network that it trusts.
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_channelz': 0,
+  'grpc.service_config': SERVICE_CONFIG,
+};
+
+interface Cancellable {
+  cancel(): void;
+}
+
+/** Cancels the call when the signal aborts; the returned function ends that. */
+function cancelWith(signal: AbortSignal | undefined, call: Cancellable): () => void {
+  const cancel = (): void => call.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  return () => signal?.removeEventListener('abort', cancel);
+}
+
+function isStatus(error: unknown): error is ServiceError {
+  return error instanceof Error && 'code' in error && 'metadata' in error;
+}
+
+function channelCredentials(security: ClientSecurity): ReturnType<typeof credentials.createSsl> {
+  const { caPem, identity } = security;
+  return credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
+}
+
+/** Connects with the first call. Beyond loopback always over TLS. */
+export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
+  const { security = {}, interceptors = [] } = options;
+  const wantsTls = options.tls ?? (security.caPem !== undefined || security.identity !== undefined);
+  const host = parseHostPort(address)?.host;
+  const isLocal = host === undefined || isLoopbackHost(host);
+  const channel = isLocal && !wantsTls ? credentials.createInsecure() : channelCredentials(security);
+  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [...interceptors] });
+
+  function failure(error: unknown, signal?: AbortSignal): PlatformError {
+    if (signal?.aborted === true) return cancellationOf(signal);
+    if (isStatus(error)) return errorOf(error, { kind, address });
+    return new PlatformError('unavailable', `the call to the ${kind} at ${address} broke off: ${messageOf(error)}`);
+  }
+
+  function metadata(): Metadata {
+    const made = new Metadata();
+    if (security.token !== undefined) addToken(made, security.token);
+    return made;
+  }
+
+  function callOptions({ deadlineMs }: RpcCallOptions): CallOptions {
+    return { deadline: Date.now() + deadlineMs };
+  }
+
+  return {
+    address,
+
+    unary({ path, requestSerialize, responseDeserialize }, request, callWith) {
+      const { signal } = callWith;
+      return new Promise((resolve, reject) => {
+        throwIfCancelled(signal);
+        const call = client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          metadata(),
+          callOptions(callWith),
+          (error, response) => {
+            release();
+            if (error !== null) reject(failure(error, signal));
+            else if (response !== undefined) resolve(response);
+          },
+        );
+        const release = cancelWith(signal, call);
+      });
+    },
+
+    async *stream({ path, requestSerialize, responseDeserialize }, request, callWith) {
+      const { signal } = callWith;
+      throwIfCancelled(signal);
+      const call = client.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata(),
+        callOptions(callWith),
+      );
+      const release = cancelWith(signal, call);
+      try {
+        for await (const message of call) yield message as ReturnType<typeof responseDeserialize>;
+      } catch (error) {
+        throw failure(error, signal);
+      } finally {
+        release();
+        call.cancel();
+      }
+    },
+
+    duplex({ path, requestSerialize, responseDeserialize }, callWith) {
+      throwIfCancelled(callWith.signal);
+      const call = client.makeBidiStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        metadata(),
+        callOptions(callWith),
+      );
+      call.once('close', cancelWith(callWith.signal, call));
+      return call;
+    },
+
+    failure,
+    close: () => client.close(),
+  };
+}
