@@ -10,6 +10,14 @@ import {
   versionField,
 } from './fields.js';
 import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
+import {
+  type ClassSteps,
+  classStepsField,
+  dimensionsAfter,
+  IMAGE_ELEMENT_TYPES,
+  type ImageSteps,
+  imageStepsField,
+} from './steps.js';
 import type { ElementType } from '../onnx/element-type.js';
 import type { Dimension } from '../onnx/model.js';
 
@@ -24,6 +32,16 @@ export interface ModelTensor {
   readonly dimensions?: readonly Dimension[] | undefined;
 }
 
+/** An input, and how a picture becomes one. */
+export interface ModelInput extends ModelTensor {
+  readonly steps?: ImageSteps | undefined;
+}
+
+/** An output, and how it becomes classes. */
+export interface ModelOutput extends ModelTensor {
+  readonly steps?: ClassSteps | undefined;
+}
+
 /** MD5 is what older manifests have. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'md5';
@@ -31,28 +49,64 @@ export interface Checksum {
   readonly digest: string;
 }
 
-const tensorField = z
-  .strictObject({
-    layer_name: oneLine('the name of an input or output of the graph'),
-    element_type: elementTypeField,
-    dimensions: z
-      .array(z.union([dimensionSizeField, dimensionNameField], { error: 'a whole number, or the name of a dimension' }))
-      .max(32),
-  })
-  .transform((tensor): ModelTensor => tensor);
+const tensorShape = {
+  layer_name: oneLine('the name of an input or output of the graph'),
+  element_type: elementTypeField,
+  dimensions: z
+    .array(z.union([dimensionSizeField, dimensionNameField], { error: 'a whole number, or the name of a dimension' }))
+    .max(32),
+};
 
-const tensorsField = z
-  .array(tensorField)
-  .min(1)
-  .max(1000)
-  .superRefine((tensors, context) => {
-    const seen = new Set<string | number>();
-    for (const [i, { layer_name }] of tensors.entries()) {
-      if (seen.has(layer_name))
-        context.addIssue({ code: 'custom', path: [i, 'layer_name'], message: 'every layer once' });
-      seen.add(layer_name);
-    }
-  });
+/** What is wrong with an input that steps are to make of a picture, and where; undefined where nothing is. */
+function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string, string] | undefined {
+  if (steps === undefined) return undefined;
+  if (element_type !== undefined && !IMAGE_ELEMENT_TYPES.includes(element_type)) {
+    return ['element_type', `${IMAGE_ELEMENT_TYPES.join(', ')} (steps make no other)`];
+  }
+  const after = dimensionsAfter(steps);
+  if (after === undefined) return ['steps', 'a resize or crop to height and width as the last one'];
+  const [, ...given] = dimensions ?? [BATCH, ...after];
+  return given.join() === after.join()
+    ? undefined
+    : ['dimensions', `[batch, ${after.join(', ')}], as the steps make it`];
+}
+
+const inputField = z
+  .strictObject({
+    ...tensorShape,
+    steps: imageStepsField.optional().meta({ description: 'How a picture becomes this input.' }),
+  })
+  .superRefine(
+    (input, context) => {
+      const problem = stepsProblem(input);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [problem[0]], message: problem[1] });
+    },
+    // Steps that are wrong in themselves have not become what is compared here.
+    { when: ({ issues }) => issues.length === 0 },
+  )
+  .transform((input): ModelInput => input);
+
+const outputField = z
+  .strictObject({
+    ...tensorShape,
+    steps: classStepsField.optional().meta({ description: 'How this output becomes classes.' }),
+  })
+  .transform((output): ModelOutput => output);
+
+function tensorsField<T extends ModelTensor>(tensorField: z.ZodType<T>) {
+  return z
+    .array(tensorField)
+    .min(1)
+    .max(1000)
+    .superRefine((tensors, context) => {
+      const seen = new Set<string | number>();
+      for (const [i, { layer_name }] of tensors.entries()) {
+        if (seen.has(layer_name))
+          context.addIssue({ code: 'custom', path: [i, 'layer_name'], message: 'every layer once' });
+        seen.add(layer_name);
+      }
+    });
+}
 
 /** Bindings of symbolic dimensions; `batch` belongs to the evaluation. */
 const bindingsField = z
@@ -81,7 +135,7 @@ const sourceField = z
   });
 
 /** What {@link reportUnbound} needs, so that it runs whatever else is wrong with the manifest. */
-const bindingPartsSchema = z.object({ inputs: tensorsField, dimensions: bindingsField });
+const bindingPartsSchema = z.object({ inputs: tensorsField(inputField), dimensions: bindingsField });
 
 function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.RefinementCtx): void {
   const bound = new Set([BATCH, ...Object.keys(parts.dimensions)]);
@@ -105,8 +159,8 @@ export const modelSchema = z
     license: z.string().optional(),
     references: z.array(z.string()).default([]),
     framework: frameworkField,
-    inputs: tensorsField,
-    outputs: tensorsField,
+    inputs: tensorsField(inputField),
+    outputs: tensorsField(outputField),
     dimensions: bindingsField,
     model: sourceField,
     attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()], { error: 'a text' })).default({}),

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import type { Dimension } from '../onnx/model.js';
 import { type ManifestDocument, nodeAt, noteAt } from './document.js';
 import { elementTypeField, isVersionRange, oneLine, text } from './fields.js';
-import { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
+import {
+  BATCH,
+  type Checksum,
+  type ModelInput,
+  type ModelManifest,
+  type ModelOutput,
+  type ModelTensor,
+} from './model.js';
+import { layOut, olderClassSteps, type OlderImage, olderImageSteps } from './older-steps.js';
 import type { Loaded, Note, Problems } from './problem.js';
 import { isUrl, zooNameOf } from './reference.js';
 import { validate } from './validate.js';
@@ -119,30 +127,62 @@ const olderModelSchema = z.strictObject({
   hidden: z.string().optional(),
 });
 
+type OlderModel = z.output<typeof olderModelSchema>;
+
 /** The platform's images are single ones: three dimensions, to which it adds the batch. */
-function withBatch(type: string, dimensions: readonly Dimension[] | undefined): readonly Dimension[] | undefined {
-  return type === 'image' && dimensions?.length === 3 ? [BATCH, ...dimensions] : dimensions;
+function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | undefined {
+  const { dimensions } = parameters;
+  return type === 'image' && dimensions?.length === 3 ? [BATCH, ...layOut(dimensions, parameters)] : dimensions;
 }
 
 /** One manifest entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
-function tensorsOf({ type, parameters }: OlderTensor, place: number): readonly ModelTensor[] {
-  const { element_type, dimensions } = parameters;
+function tensorsOf(tensor: OlderTensor, place: number): readonly ModelTensor[] {
+  const { parameters } = tensor;
   const layers = Object.entries(parameters).filter(([key]) => LAYER_KEY.test(key));
   const names = layers.length === 0 ? [String(place)] : layers.map(([, name]) => String(name));
   return names.map((name) => ({
     layer_name: /^\d+$/.test(name) ? Number(name) : name,
-    element_type,
+    element_type: parameters.element_type,
     // With several layers nothing says whose the dimensions are.
-    dimensions: names.length === 1 ? withBatch(type, dimensions) : undefined,
+    dimensions: names.length === 1 ? withBatch(tensor) : undefined,
   }));
+}
+
+function hasCode(older: OlderModel, when: 'preprocess' | 'postprocess'): boolean {
+  return CODE_KEYS.some((key) => key.endsWith(when) && (older[key] ?? '') !== '');
+}
+
+/** How pictures become this input; undefined where it takes none, or where code decides how. */
+function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderImage | undefined {
+  if (type !== 'image' || hasCode(older, 'preprocess')) return undefined;
+  const { dimensions, element_type } = parameters;
+  const [first, ...rest] = dimensions ?? [];
+  return olderImageSteps(parameters, first === BATCH || rest.length === 3 ? rest : dimensions, element_type);
+}
+
+function inputsOf(older: OlderModel): readonly ModelInput[] {
+  return older.inputs.flatMap((input, place): readonly ModelInput[] => {
+    const tensors = tensorsOf(input, place);
+    const image = tensors.length === 1 ? imageOf(older, input) : undefined;
+    return image !== undefined && 'steps' in image ? tensors.map((tensor) => ({ ...tensor, ...image })) : tensors;
+  });
+}
+
+function outputsOf(older: OlderModel): readonly ModelOutput[] {
+  const { output, outputs = output === undefined ? [] : [output] } = older;
+  return outputs.flatMap((tensor, place): readonly ModelOutput[] => {
+    const tensors = tensorsOf(tensor, place);
+    const isClasses = tensor.type === 'classification' && tensors.length === 1 && !hasCode(older, 'postprocess');
+    return isClasses ? tensors.map((one) => ({ ...one, steps: olderClassSteps(tensor.parameters) })) : tensors;
+  });
 }
 
 function textOf(value: string | readonly string[]): string {
   return typeof value === 'string' ? value : `[${value.join(',')}]`;
 }
 
-function convert(older: z.output<typeof olderModelSchema>): ModelManifest {
-  const { model, output, outputs = output === undefined ? [] : [output] } = older;
+function convert(older: OlderModel): ModelManifest {
+  const { model } = older;
   const references = older.references ?? older.reference ?? [];
   const checksum = zooNameOf(model.graph_path) === undefined ? model.graph_checksum : undefined;
   return {
@@ -154,8 +194,8 @@ function convert(older: z.output<typeof olderModelSchema>): ModelManifest {
     license: older.license,
     references: typeof references === 'string' ? [references] : references,
     framework: { name: older.framework.name.toLowerCase(), version: older.framework.version },
-    inputs: older.inputs.flatMap(tensorsOf),
-    outputs: outputs.flatMap(tensorsOf),
+    inputs: [...inputsOf(older)],
+    outputs: [...outputsOf(older)],
     dimensions: {},
     model: { graph_path: model.graph_path, checksum },
     attributes: Object.fromEntries(Object.entries(older.attributes).map(([key, value]) => [key, textOf(value)])),
@@ -179,6 +219,11 @@ export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest
   );
   if ((older.model.weights_path ?? '') !== '') {
     notes.push(noteAt(document, ['model', 'weights_path'], 'not used; an ONNX file says itself where its weights are'));
+  }
+  for (const [i, input] of older.inputs.entries()) {
+    const image = imageOf(older, input);
+    if (image === undefined || 'steps' in image) continue;
+    notes.push(noteAt(document, ['inputs', i, 'parameters'], `no pictures can be given: ${image.reason}`));
   }
   return { ok: true, manifest: convert(older), notes };
 }

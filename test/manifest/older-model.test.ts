@@ -64,8 +64,21 @@ test('an older manifest becomes one of today', () => {
     license: 'unrestricted',
     references: ['https://example.org/paper'],
     framework: { name: 'onnxruntime', version: '1.x' },
-    inputs: [{ layer_name: 0, element_type: 'float32', dimensions: ['batch', 3, 224, 224] }],
-    outputs: [{ layer_name: 'probs', element_type: 'float32', dimensions: undefined }],
+    inputs: [
+      {
+        layer_name: 0,
+        element_type: 'float32',
+        dimensions: ['batch', 3, 224, 224],
+        steps: {
+          colorMode: 'RGB',
+          geometry: [{ operator: 'resize', height: 224, width: 224, method: 'bilinear' }],
+          mean: [123.675, 116.28, 103.53],
+          scale: [58.395, 58.395, 58.395],
+          layout: 'CHW',
+        },
+      },
+    ],
+    outputs: [{ layer_name: 'probs', element_type: 'float32', dimensions: undefined, steps: { softmax: false } }],
     dimensions: {},
     model: { graph_path: 'net.onnx', checksum: { algorithm: 'md5', digest: MD5.toLowerCase() } },
     attributes: { kind: 'CNN', top1: '56.62', sizes: '[1,2]' },
@@ -77,7 +90,9 @@ test('parameters may be texts', () => {
     'model',
     changed('[3, 224, 224]', '"[1,3,224,224]"').replace('_layer: 0', '_layer: "data"'),
   );
-  assert.deepEqual(manifest.inputs, [{ layer_name: 'data', element_type: 'float32', dimensions: [1, 3, 224, 224] }]);
+  const [{ steps, ...input } = { steps: undefined }] = manifest.inputs;
+  assert.deepEqual(input, { layer_name: 'data', element_type: 'float32', dimensions: [1, 3, 224, 224] });
+  assert.deepEqual(steps?.geometry, [{ operator: 'resize', height: 224, width: 224, method: 'bilinear' }]);
 });
 
 test('a first dimension that is left open is the batch', () => {

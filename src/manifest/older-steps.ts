@@ -1,0 +1,118 @@
+import type { Dimension } from '../onnx/model.js';
+import { isUrl } from './reference.js';
+import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
+
+// What the parameters of the platform's older manifests say about pre- and post-processing, as steps.
+// Source: c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
+
+/** Parameters as they are written: every scalar a text. */
+export type OlderParameters = Readonly<Record<string, unknown>>;
+
+/** The steps, or why there are none. */
+export type OlderImage = { readonly steps: ImageSteps } | { readonly reason: string };
+
+class Unusable extends Error {}
+
+function textOf(parameters: OlderParameters, key: string): string {
+  const value = parameters[key];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** `[1, 2, 3]` as a list or as a text, or one number for all three channels. */
+function perChannel(parameters: OlderParameters, key: string, byDefault: number): readonly [number, number, number] {
+  const value = parameters[key] ?? '';
+  const items = Array.isArray(value)
+    ? value.map(String)
+    : String(value)
+        .replace(/^\s*\[(.*)\]\s*$/s, '$1')
+        .split(',');
+  const numbers = items.map((item) => (item.trim() === '' ? byDefault : Number(item)));
+  const [red, green = red, blue = red] = numbers;
+  const isKnown = [1, 3].includes(numbers.length) && numbers.every((number) => Number.isFinite(number));
+  if (!isKnown || red === undefined || green === undefined || blue === undefined) {
+    throw new Unusable(`${key} is neither a number nor three`);
+  }
+  if (key === 'scale' && numbers.includes(0)) throw new Unusable('scale is 0');
+  return [red, green, blue];
+}
+
+function oneOf<T extends string>(parameters: OlderParameters, key: string, known: readonly T[], byDefault: T): T {
+  const written = textOf(parameters, key);
+  if (written === '') return byDefault;
+  const found = known.find((name) => name === written.replace('_', ''));
+  if (found === undefined) throw new Unusable(`${key} is none of ${known.join(', ')}`);
+  return found;
+}
+
+function positive(parameters: OlderParameters, key: string): number | undefined {
+  const written = textOf(parameters, key);
+  if (written === '') return undefined;
+  const value = Number(written);
+  if (!(value > 0 && value <= 16_384)) throw new Unusable(`${key} is no size`);
+  return value;
+}
+
+function geometryOf(parameters: OlderParameters, height: number, width: number): readonly GeometryStep[] {
+  if (positive(parameters, 'max_dimension') !== undefined)
+    throw new Unusable('with max_dimension every size is another');
+  const anchor = oneOf(parameters, 'crop_method', ['center', 'topleft'], 'center') === 'center' ? 'center' : 'top_left';
+  const ratio = positive(parameters, 'crop_ratio') ?? 1;
+  const cut: readonly GeometryStep[] = ratio < 1 ? [{ operator: 'crop', ratio, anchor }] : [];
+  const shorterSide = positive(parameters, 'min_dimension');
+  if (shorterSide === undefined || textOf(parameters, 'keep_aspect_ratio').toLowerCase() !== 'true') {
+    return [...cut, { operator: 'resize', height, width, method: 'bilinear' }];
+  }
+  if (shorterSide < Math.max(height, width)) throw new Unusable('min_dimension is less than the input');
+  return [...cut, { operator: 'resize', shorterSide, method: 'bilinear' }, { operator: 'crop', height, width, anchor }];
+}
+
+/** Dimensions are written as channels, height, width, whatever the layout of the input. */
+function isChannelsFirst([channels]: readonly Dimension[]): boolean {
+  return channels === 3;
+}
+
+/** The input's dimensions without the batch, in its layout. */
+export function layOut(dimensions: readonly Dimension[], parameters: OlderParameters): readonly Dimension[] {
+  const [channels = '', height = '', width = ''] = dimensions;
+  const isTurned = textOf(parameters, 'layout') === 'HWC' && isChannelsFirst(dimensions) && width !== 3;
+  return isTurned ? [height, width, channels] : dimensions;
+}
+
+/** How a picture becomes an input with these parameters; `dimensions` as they are written, without the batch. */
+export function olderImageSteps(
+  parameters: OlderParameters,
+  dimensions: readonly Dimension[] | undefined,
+  elementType: string | undefined,
+): OlderImage {
+  try {
+    if (!IMAGE_ELEMENT_TYPES.some((type) => type === (elementType ?? 'float32'))) {
+      throw new Unusable(`element_type is none of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
+    }
+    const layout = oneOf(parameters, 'layout', ['CHW', 'HWC'], 'CHW');
+    const sizes = dimensions?.length === 3 ? dimensions : ['', '', ''];
+    const [channels, height, width] = isChannelsFirst(sizes) ? sizes : [sizes[2], sizes[0], sizes[1]];
+    if (channels !== 3 || typeof height !== 'number' || typeof width !== 'number') {
+      throw new Unusable('dimensions are not three channels, height and width');
+    }
+    const steps: ImageSteps = {
+      colorMode: oneOf(parameters, 'color_mode', ['RGB', 'BGR'], 'RGB'),
+      geometry: geometryOf(parameters, height, width),
+      mean: perChannel(parameters, 'mean', 0),
+      scale: perChannel(parameters, 'scale', 1),
+      layout,
+    };
+    return { steps };
+  } catch (error) {
+    if (error instanceof Unusable) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** How an output with these parameters becomes classes. A list of labels that is an address is left out. */
+export function olderClassSteps(parameters: OlderParameters): ClassSteps {
+  const labels = [textOf(parameters, 'features_path'), textOf(parameters, 'features_url')].find((path) => path !== '');
+  return {
+    softmax: textOf(parameters, 'probabilities_transform') === 'softmax',
+    ...(labels === undefined || isUrl(labels) ? {} : { labels }),
+  };
+}

@@ -1,0 +1,31 @@
+/** One class and how sure the model is of it. */
+export interface ClassScore {
+  readonly index: number;
+  /** What the model gave: a probability where it, or a softmax step, makes one. */
+  readonly score: number;
+}
+
+/** exp(x) / sum(exp(x)), without overflow. */
+export function softmax(scores: ArrayLike<number>): Float64Array {
+  const values = Float64Array.from(scores);
+  const highest = values.reduce((most, value) => Math.max(most, value), -Infinity);
+  const powers = values.map((value) => Math.exp(value - highest));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
+/** What is not a number comes last, and of equals the first is first, so that the order never depends on chance. */
+function byScore(a: ClassScore, b: ClassScore): number {
+  const [left, right] = [a.score, b.score].map((score) => (Number.isNaN(score) ? -Infinity : score)) as [
+    number,
+    number,
+  ];
+  return left === right ? a.index - b.index : left > right ? -1 : 1;
+}
+
+/** The k highest scores, the highest first. */
+export function topK(scores: ArrayLike<number>, k: number): readonly ClassScore[] {
+  return Array.from(scores, (score, index): ClassScore => ({ index, score }))
+    .sort(byScore)
+    .slice(0, k);
+}

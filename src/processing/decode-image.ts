@@ -1,0 +1,50 @@
+import sharp from 'sharp';
+import { messageOf, PlatformError } from '../errors.js';
+import { CHANNELS, type Image } from './image.js';
+
+/** 64 megapixels: more than cameras make, and 200 MB decoded. A few kilobytes can claim to be any size. */
+export const MAX_PIXELS = 64 * 2 ** 20;
+
+/** Far more than any picture within {@link MAX_PIXELS} takes. */
+const DECODE_LIMIT_S = 20;
+
+/** Formats of photographs. What else the library reads (SVG, PDF, TIFF, …) is a larger surface than anybody needs. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
+
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({ operation: LOADERS.map((format) => `VipsForeignLoad${format}Buffer`) });
+// Every picture is another one, and a session shares the processor.
+sharp.cache(false);
+sharp.concurrency(1);
+
+/** Some clients follow the contract's comment to the letter and send base64 text. */
+function encodedBytesOf(bytes: Uint8Array): Uint8Array {
+  const isText = bytes.length > 0 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
+  return isText
+    ? Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'base64')
+    : bytes;
+}
+
+/**
+ * Decodes a JPEG, PNG, WebP or GIF (its first picture). Pixels are those of the file: colour profiles and orientation
+ * tags are ignored, as the usual training pipelines do; transparency is dropped, grey becomes RGB.
+ *
+ * @throws PlatformError `usage` where it is none of these, damaged, cut short or too large
+ */
+export async function decodeImage(bytes: Uint8Array): Promise<Image> {
+  const options = { limitInputPixels: MAX_PIXELS, failOn: 'error', ignoreIcc: true } as const;
+  try {
+    const { data, info } = await sharp(encodedBytesOf(bytes), options)
+      .timeout({ seconds: DECODE_LIMIT_S })
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    if (info.channels !== CHANNELS) throw new Error(`it has ${info.channels} channels`);
+    return { width: info.width, height: info.height, pixels: data };
+  } catch (cause) {
+    const problem = messageOf(cause).replace(/\s+/g, ' ').slice(0, 200);
+    const message = `expected a JPEG, PNG, WebP or GIF of at most ${MAX_PIXELS} pixels, found ${bytes.length} bytes: ${problem}`;
+    throw new PlatformError('usage', message, { cause });
+  }
+}

@@ -1,0 +1,41 @@
+import { PlatformError } from '../errors.js';
+import { dimensionsAfter, type ImageSteps } from '../manifest/steps.js';
+import type { ElementType } from '../onnx/element-type.js';
+import type { TensorValue } from '../predictor/tensor-value.js';
+import { decodeImage } from './decode-image.js';
+import { applyGeometry } from './geometry.js';
+import type { Image } from './image.js';
+import { imageTensor } from './image-tensor.js';
+
+/** An encoded picture, and what messages call it. */
+export interface EncodedImage {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+async function decodeToSize({ id, bytes }: EncodedImage, { geometry }: ImageSteps): Promise<Image> {
+  try {
+    return applyGeometry(await decodeImage(bytes), geometry);
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new PlatformError(error.code, `input ${JSON.stringify(id.slice(0, 200))}: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Makes a batch of encoded pictures, one after another so that only one is in memory at its full size.
+ *
+ * @throws PlatformError `usage` that names the picture that cannot be used
+ */
+export async function preprocessImages(
+  images: readonly EncodedImage[],
+  steps: ImageSteps,
+  elementType: ElementType,
+): Promise<TensorValue> {
+  const sized: Image[] = [];
+  for (const image of images) sized.push(await decodeToSize(image, steps));
+  const dims = [images.length, ...(dimensionsAfter(steps) ?? [])];
+  return { elementType, dims, bytes: imageTensor(sized, steps, elementType) };
+}
