@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { cancellationOf, throwIfCancelled } from '../cancellation.js';
 import { messageOf, PlatformError } from '../errors.js';
+import { traceClientCall } from '../tracing/grpc.js';
 import { addToken } from './bearer-token.js';
 import { MAX_MESSAGE_BYTES } from './limits.js';
 import { isLoopbackHost, parseHostPort } from './loopback.js';
@@ -128,7 +129,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   const host = parseHostPort(address)?.host;
   const isLocal = host === undefined || isLoopbackHost(host);
   const channel = isLocal && !wantsTls ? credentials.createInsecure() : channelCredentials(security);
-  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [...interceptors] });
+  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [traceClientCall, ...interceptors] });
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
     if (signal?.aborted === true) return cancellationOf(signal);
