@@ -1,4 +1,5 @@
 import type { RunOptions } from '../measurement/system.js';
+import type { ProfiledRun } from './profile.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** A framework that runs models: what agents announce and what measurements are keyed by. */
@@ -29,6 +30,14 @@ export interface Predictor {
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
   /**
+   * Creates a session whose runs the framework profiles itself, into a folder that exists; without it, the framework
+   * cannot.
+   *
+   * @throws as {@link Predictor.open}
+   */
+  readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
+
+  /**
    * Writes the graph as it would be executed into a folder that exists, large weights in a file beside it.
    *
    * @returns the path of the optimized model
@@ -42,6 +51,12 @@ export interface OpenModel {
   /** Binds the inputs, so that nothing but the framework's own call is left to be timed. */
   prepare(feeds: ReadonlyMap<string, TensorValue>): PreparedRun;
   close(): Promise<void>;
+}
+
+/** A session that keeps a profile of its runs. */
+export interface ProfiledModel extends OpenModel {
+  /** Every run so far. Once, for it ends the profile. */
+  profile(): Promise<readonly ProfiledRun[]>;
 }
 
 export interface PreparedRun {

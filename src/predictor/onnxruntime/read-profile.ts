@@ -1,0 +1,120 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { messageOf, PlatformError } from '../../errors.js';
+import type { ProfiledKernel, ProfiledRun } from '../profile.js';
+
+// The format is that of Chrome's trace events, one event on each line, in the order in which they ended. Source: ONNX
+// Runtime, onnxruntime/core/common/profiler.cc (EndProfiling) and core/framework/sequential_executor.cc (KernelScope).
+
+const tensorsSchema = z.array(z.record(z.string(), z.array(z.int())));
+
+const kernelSchema = z.object({
+  cat: z.literal('Node'),
+  name: z.string(),
+  /** Both in microseconds, since the session began. */
+  ts: z.number().nonnegative(),
+  dur: z.number().nonnegative(),
+  args: z.object({
+    op_name: z.string(),
+    provider: z.string().default(''),
+    input_type_shape: tensorsSchema.default([]),
+    output_type_shape: tensorsSchema.default([]),
+  }),
+});
+
+const runSchema = z.object({
+  cat: z.literal('Session'),
+  name: z.literal('model_run'),
+  ts: z.number().nonnegative(),
+  dur: z.number().nonnegative(),
+});
+
+const eventSchema = z.object({ cat: z.string(), name: z.string() });
+
+const KERNEL_SUFFIX = '_kernel_time';
+
+/** Operators that execute graphs of their own, whose kernels end before they do. */
+const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
+
+/** The runtime's name of an element type in this project's words. */
+const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
+
+interface Timed {
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly kernel: ProfiledKernel;
+}
+
+function dimsOf(tensors: z.infer<typeof tensorsSchema>): number[][] {
+  return tensors.flatMap((tensor) => Object.values(tensor));
+}
+
+function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: readonly Timed[]): Timed {
+  const [type = ''] = Object.keys(args.output_type_shape[0] ?? {});
+  const kernel = {
+    name: name.slice(0, -KERNEL_SUFFIX.length),
+    opType: args.op_name,
+    executionProvider: args.provider,
+    // Since the session's begin as long as the run's own is not known.
+    startNs: ts * 1000,
+    durationNs: dur * 1000,
+    inputDims: dimsOf(args.input_type_shape),
+    outputDims: dimsOf(args.output_type_shape),
+    elementType: ELEMENT_TYPES[type] ?? type,
+    inner: inner.map((one) => one.kernel),
+  };
+  return { startUs: ts, endUs: ts + dur, kernel };
+}
+
+function since(originNs: number, kernel: ProfiledKernel): ProfiledKernel {
+  const inner = kernel.inner.map((one) => since(originNs, one));
+  return { ...kernel, startNs: kernel.startNs - originNs, inner };
+}
+
+/** Collects the kernels of one run after another. */
+class RunCollector {
+  readonly runs: ProfiledRun[] = [];
+  #kernels: Timed[] = [];
+
+  add(event: unknown): void {
+    const { cat, name } = eventSchema.parse(event);
+    if (cat === 'Node' && name.endsWith(KERNEL_SUFFIX)) this.#addKernel(kernelSchema.parse(event));
+    if (cat === 'Session' && name === 'model_run') this.#endRun(runSchema.parse(event));
+  }
+
+  #addKernel(event: z.infer<typeof kernelSchema>): void {
+    if (!HOLDERS.has(event.args.op_name)) {
+      this.#kernels.push(timedOf(event, []));
+      return;
+    }
+    const first = this.#kernels.findIndex(({ startUs }) => startUs >= event.ts);
+    const inner = first === -1 ? [] : this.#kernels.splice(first);
+    this.#kernels.push(timedOf(event, inner));
+  }
+
+  #endRun({ ts, dur }: z.infer<typeof runSchema>): void {
+    const originNs = ts * 1000;
+    this.runs.push({ durationNs: dur * 1000, kernels: this.#kernels.map(({ kernel }) => since(originNs, kernel)) });
+    this.#kernels = [];
+  }
+}
+
+/**
+ * The runs that a session's profile holds, in their order.
+ *
+ * @throws PlatformError `unsupported` where the profile is not what this version of the runtime is known to write
+ */
+export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
+  const collector = new RunCollector();
+  try {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      const event = line.trim().replace(/,$/, '');
+      if (event.startsWith('{')) collector.add(JSON.parse(event));
+    }
+  } catch (cause) {
+    const message = `the runtime's profile is not understood: ${messageOf(cause)}`;
+    throw new PlatformError('unsupported', message, { cause });
+  }
+  return collector.runs;
+}

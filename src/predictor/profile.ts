@@ -1,0 +1,24 @@
+/** One execution of a kernel, as the runtime itself timed it. */
+export interface ProfiledKernel {
+  /** Of the node that the runtime executes, after its own graph optimizer. */
+  readonly name: string;
+  readonly opType: string;
+  readonly executionProvider: string;
+  /** Since the start of the run that it is in. */
+  readonly startNs: number;
+  readonly durationNs: number;
+  readonly inputDims: readonly (readonly number[])[];
+  readonly outputDims: readonly (readonly number[])[];
+  /** Of its first output. */
+  readonly elementType: string;
+  /** Kernels of the subgraphs that it executed: what If, Loop and Scan hold. Their times are in its own. */
+  readonly inner: readonly ProfiledKernel[];
+}
+
+/** One run of a model. */
+export interface ProfiledRun {
+  /** Of the whole run, as the runtime timed it. */
+  readonly durationNs: number;
+  /** In the order in which they were executed. */
+  readonly kernels: readonly ProfiledKernel[];
+}
