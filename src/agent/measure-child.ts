@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../errors.js';
-import { onnxRuntimePredictor } from '../predictor/onnxruntime/predictor.js';
+import { type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
 import { refusalOf } from './failure.js';
 import { inferTypes } from './infer-types.js';
 import type { LifelineData } from './lifeline.js';
@@ -13,7 +13,7 @@ import { optimizeGraph } from './optimize-graph.js';
 import type { Job, JobResult, OpenJob, Report } from './measure-jobs.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
 
-const [temporaryFolder = ''] = process.argv.slice(2);
+const [temporaryFolder = '', framework] = process.argv.slice(2);
 
 // A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
@@ -63,7 +63,7 @@ async function settle(): Promise<void> {
 }
 
 const context: MeasureContext = {
-  predictor: onnxRuntimePredictor(),
+  predictor: await FRAMEWORKS[framework as FrameworkName].load(),
   temporaryFolder,
   nowNs: () => process.hrtime.bigint(),
   settle,

@@ -42,6 +42,11 @@ export interface OpenJob {
 /** What the agent sends to a measuring process, one at a time. */
 export type Job = MeasureJob | InferTypesJob | OptimizeJob | OpenJob;
 
+/** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
+export function threadsOf(job: Job): number {
+  return job.kind === 'measure' || job.kind === 'open' ? job.runOptions.threads : 1;
+}
+
 /** What a measurement is without the system that it was taken on and the time at which. */
 export interface Measured {
   readonly outcome: Outcome;

@@ -3,11 +3,12 @@ import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../errors.js';
+import { type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
 import type { MeasureProgress } from './benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../cancellation.js';
 import { briefly, type Failure, failureOfDeath } from './failure.js';
 import type { JobEnd } from './job-end.js';
-import { type Job, type JobResult, LIFELINE_FILE_DESCRIPTOR, type Report } from './measure-jobs.js';
+import { type Job, type JobResult, LIFELINE_FILE_DESCRIPTOR, type Report, threadsOf } from './measure-jobs.js';
 import { temporaryFolderPath } from './temporary-folder.js';
 import { watchMemory } from './watch-memory.js';
 
@@ -58,14 +59,18 @@ export class MeasureProcess {
   #startBytes = 0;
   #keptBytes = 0;
   #alive = true;
+  readonly #keepsThreads: boolean;
+  #threads: number | undefined;
 
-  private constructor() {
+  private constructor(framework: FrameworkName) {
     const temporaryFolder = temporaryFolderPath();
-    this.#child = fork(fileURLToPath(new URL('./measure-child.js', import.meta.url)), [temporaryFolder], {
+    const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
+    this.#keepsThreads = keepsThreads;
+    this.#child = fork(fileURLToPath(new URL('./measure-child.js', import.meta.url)), [temporaryFolder, framework], {
       serialization: 'advanced',
       // The last one is the lifeline, see lifeline.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
-      execArgv: ['--expose-gc'],
+      execArgv: ['--expose-gc', ...nodeFlags],
       env: { ...SETTLED_ALLOCATOR, ...process.env },
     });
     (this.#child.stderr as Readable).setEncoding('utf8').on('data', (text: string) => {
@@ -89,8 +94,8 @@ export class MeasureProcess {
   }
 
   /** @throws PlatformError `unavailable` where the process does not come up */
-  static async start(): Promise<MeasureProcess> {
-    const measuring = new MeasureProcess();
+  static async start(framework: FrameworkName): Promise<MeasureProcess> {
+    const measuring = new MeasureProcess(framework);
     const tooLate = setTimeout(() => measuring.#end(), START_LIMIT_MS);
     const report = await Promise.race([measuring.#nextReport(), measuring.#exit]);
     clearTimeout(tooLate);
@@ -112,9 +117,10 @@ export class MeasureProcess {
     return this.#alive;
   }
 
-  /** Whether it should get another job. */
-  get isFresh(): boolean {
-    return this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
+  /** Whether it should get this job, and not a new process. */
+  suits(job: Job): boolean {
+    const isFresh = this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
+    return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
 
   /** Resolves when the process has ended, for whatever reason. */
@@ -144,6 +150,7 @@ export class MeasureProcess {
   async run(job: Job, limits: JobLimits, { signal, onProgress }: JobHooks = {}): Promise<JobEnd> {
     throwIfCancelled(signal);
     this.#jobs++;
+    this.#threads ??= threadsOf(job);
     const startMs = performance.now();
     let preparingMs: number | undefined;
     const result = this.#resultOf(job, (progress) => {

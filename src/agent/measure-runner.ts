@@ -1,4 +1,5 @@
 import { PlatformError } from '../errors.js';
+import type { FrameworkName } from '../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
 import type { Job, OpenJob } from './measure-jobs.js';
 import { type JobHooks, type JobLimits, MeasureProcess } from './measure-process.js';
@@ -12,10 +13,12 @@ export class MeasureRunner {
   #current: MeasureProcess | undefined;
   #closed = false;
 
+  constructor(readonly framework: FrameworkName) {}
+
   /** @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait */
   run(job: Job, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
     return this.#turns.take(async () => {
-      if (this.#current?.isFresh !== true) {
+      if (this.#current?.suits(job) !== true) {
         await this.#current?.kill();
         this.#current = await this.#start();
       }
@@ -51,7 +54,7 @@ export class MeasureRunner {
   }
 
   async #start(): Promise<MeasureProcess> {
-    const process = await MeasureProcess.start();
+    const process = await MeasureProcess.start(this.framework);
     if (this.#closed) {
       await process.kill();
       throw new PlatformError('unavailable', 'the agent is shutting down');

@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.js';
-import { onnxRuntimeFramework } from '../predictor/onnxruntime/framework.js';
+import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
 import type { ServerSecurity } from '../rpc/security.js';
 import { createRpcServer } from '../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
@@ -14,6 +14,8 @@ export interface AgentOptions {
   /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly security?: ServerSecurity | undefined;
+  /** What it runs models with. */
+  readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
 }
@@ -37,10 +39,11 @@ const knowsNoModels: ResolveModel = (name) => {
  */
 export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
+  const { framework = DEFAULT_FRAMEWORK } = options;
   const server = createRpcServer({ security });
-  const runner = new MeasureRunner();
+  const runner = new MeasureRunner(framework);
   const { calls } = server;
-  const shared = { machine: readMachine(), framework: onnxRuntimeFramework(), runner, calls };
+  const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
   addBenchmarkService(server, shared);
   addPredictService(server, { ...shared, resolveModel });
   const address = await server.listen({ host, port });

@@ -7,6 +7,8 @@ export interface FrameworkEntry {
   readonly describe: () => Framework;
   /** Flags of Node for the processes that measure with it. */
   readonly nodeFlags: readonly string[];
+  /** Whether a process keeps the number of threads that it was first used with. */
+  readonly keepsThreads: boolean;
   /** Loads it; only a measuring process does. */
   readonly load: () => Promise<Predictor>;
 }
@@ -18,21 +20,19 @@ export type FrameworkName = (typeof FRAMEWORK_NAMES)[number];
 /** What an agent has where nobody says. */
 export const DEFAULT_FRAMEWORK: FrameworkName = 'onnxruntime';
 
-export function isFrameworkName(name: string): name is FrameworkName {
-  return (FRAMEWORK_NAMES as readonly string[]).includes(name);
-}
-
 /** Every framework by its name; see docs/frameworks.md for how to add one. */
 export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
   onnxruntime: {
     describe: onnxRuntimeFramework,
     nodeFlags: [],
+    keepsThreads: false,
     load: async () => (await import('./onnxruntime/predictor.js')).onnxRuntimePredictor(),
   },
   'onnxruntime-web': {
     describe: onnxRuntimeWebFramework,
     // V8's baseline compiler makes code that is 5 times slower, and swaps it for optimized code at some later run.
     nodeFlags: ['--no-liftoff'],
+    keepsThreads: true,
     load: async () => (await import('./onnxruntime-web/predictor.js')).onnxRuntimeWebPredictor(),
   },
 };
