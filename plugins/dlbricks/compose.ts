@@ -1,6 +1,14 @@
-import type { Measurement } from '../../src/plugin-api.js';
+import { type BrickLatency, brickLatency, callLatency, countsOf, type Observations } from './occasions.js';
 import type { ModelRecipe } from './recipe.js';
-import { type Interval, perCopy, type Summary, summarize, sumWithInterval } from './statistics.js';
+import {
+  errorsWithinRuns,
+  type Interval,
+  intervalAround,
+  marginOf,
+  type Spread,
+  type Summary,
+  sumWithInterval,
+} from './statistics.js';
 
 /** A brick that an estimate needs and has no latency for. */
 export interface Missing {
@@ -10,6 +18,24 @@ export interface Missing {
   readonly count: number;
   /** Why: never measured, or how measuring it failed. */
   readonly reason: string;
+}
+
+/** A brick that an estimate is made of. */
+export interface Part {
+  readonly signature: string;
+  readonly operators: readonly string[];
+  /** How many of the model's sequences it stands for. */
+  readonly count: number;
+  /** How many copies in one graph stand for its context; undefined where it was measured on its own. */
+  readonly copies: number | undefined;
+  /** Latency in ms; undefined where it has none. */
+  readonly ms: number | undefined;
+  /** On how many occasions it was measured, each in a process of its own. */
+  readonly occasions: number;
+  /** Timed runs of all occasions together. */
+  readonly runs: number;
+  /** Wall time that all occasions cost, ms. */
+  readonly costMs: number;
 }
 
 /** A model's latency, constructed from its bricks. */
@@ -24,6 +50,10 @@ export interface Estimate {
   readonly sequential: Interval | undefined;
   /** Longest path through the graph of sequences: what a runtime with unlimited parallelism would need. */
   readonly parallel: Interval | undefined;
+  /** Half the width of the interval of the bricks' own error, relative: what measuring more would reduce. undefined where not known. */
+  readonly measuringError: number | undefined;
+  /** Its bricks, in the order of the recipe. */
+  readonly parts: readonly Part[];
   readonly missing: readonly Missing[];
 }
 
@@ -49,39 +79,56 @@ function longestPath(recipe: ModelRecipe, weights: readonly number[]): number[] 
   return path.reverse();
 }
 
-/** What is known of one benchmark, or why nothing is. */
-type Known = Summary | string;
+/**
+ * What the method itself leaves out, as a standard deviation relative to the latency: a model is not quite the sum of its
+ * bricks, however well they are measured. Estimated over all models of docs/accuracy.md together, not fitted to any.
+ */
+export const METHOD_ERROR = 0.02;
 
-function knownOf(signature: string, measurements: ReadonlyMap<string, Measurement>): Known {
-  const outcome = measurements.get(signature)?.outcome;
-  if (outcome?.kind === 'samples') return summarize(outcome.runMs);
-  return outcome === undefined ? 'not measured on this system' : `${outcome.reason}: ${outcome.message}`;
+/** What a sum over sequences may be off by. */
+interface Uncertainty {
+  readonly interval: Interval;
+  /** Of the interval, the part that measuring bricks on more occasions would take away, relative; undefined where not known. */
+  readonly measuringError: number | undefined;
 }
 
-type BrickRecipe = ModelRecipe['bricks'][number];
-
-function latencyOf({ signature, context }: BrickRecipe, measurements: ReadonlyMap<string, Measurement>): Known {
-  if (context === undefined) return knownOf(signature, measurements);
-  const benchmark = knownOf(context.benchmark, measurements);
-  const baseline = knownOf(context.baseline, measurements);
-  if (typeof benchmark === 'string') return benchmark;
-  return typeof baseline === 'string' ? baseline : perCopy(benchmark, baseline, context.copies);
+interface Sum {
+  readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
+  readonly call: Summary | undefined;
 }
 
-function intervalOver(
-  sequences: readonly number[],
-  known: readonly Known[],
-  call: Known | undefined,
-): Interval | undefined {
-  const counts = new Map<number, number>();
-  for (const brick of sequences) counts.set(brick, (counts.get(brick) ?? 0) + 1);
-  const terms = [...counts].flatMap(([brick, count]) => {
-    const summary = known[brick];
-    return summary === undefined || typeof summary === 'string' ? [] : [{ summary, count }];
-  });
-  if (terms.length === 0) return undefined;
-  const ofCall = call === undefined || typeof call === 'string' ? [] : [{ summary: call, count: 1 }];
-  return sumWithInterval([...terms, ...ofCall]);
+/**
+ * The interval in which a measurement of the whole model is expected, taken in a process of its own at another time.
+ * Its parts: the spread between occasions, once for the bricks' mean, whose errors go together since the machine
+ * drifts for all alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
+ */
+function predictionInterval({ terms, call }: Sum, spread: Spread | undefined): Uncertainty {
+  const parts = [
+    ...terms.map(({ latency: { within }, count }) => ({ summary: within, count })),
+    ...(call === undefined ? [] : [{ summary: call, count: 1 }]),
+  ];
+  const ms = parts.reduce((sum, { summary, count }) => sum + summary.ms * count, 0);
+  const withinRuns = errorsWithinRuns(parts);
+  if (spread === undefined || withinRuns === undefined) {
+    return { interval: { ms, lowMs: undefined, highMs: undefined }, measuringError: undefined };
+  }
+  const ofBricks = terms.reduce((sum, { latency, count }) => {
+    return sum + (count * latency.ms * spread.relative) / Math.sqrt(latency.occasionsMs.length);
+  }, 0);
+  const { degreesOfFreedom } = spread;
+  const measuring = [...withinRuns, { deviationMs: ofBricks, degreesOfFreedom }];
+  const margin = marginOf([
+    ...withinRuns,
+    { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
+    { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
+  ]);
+  return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
+}
+
+/** The paper's way knows only how runs within one process differ. */
+function intervalWithinRuns({ terms }: Sum): Uncertainty {
+  const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
+  return { interval, measuringError: undefined };
 }
 
 /**
@@ -89,39 +136,58 @@ function intervalOver(
  * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed, and
  * count for nothing but coverage.
  *
- * @param measurements by signature, all of one machine
+ * @param spread between occasions of measuring; without, nothing is known of how far an estimate in context may be off
  */
-export function compose(recipe: ModelRecipe, measurements: ReadonlyMap<string, Measurement>): Estimate {
+export function compose(recipe: ModelRecipe, observations: Observations, spread?: Spread): Estimate {
   const { name, layers, bricks, sequences } = recipe;
-  const counts = bricks.map(() => 0);
-  for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
-  const known = bricks.map((brick) => latencyOf(brick, measurements));
-  const call = recipe.call === undefined ? undefined : knownOf(recipe.call, measurements);
+  const counts = countsOf(recipe);
+  const known = bricks.map((brick) => brickLatency(brick, observations));
+  const call = recipe.call === undefined ? undefined : callLatency(recipe.call, observations);
   const missing = bricks.flatMap(({ signature, operators }, index): Missing[] => {
     const reason = known[index];
     return typeof reason === 'string' ? [{ signature, operators, count: counts[index] ?? 0, reason }] : [];
   });
-  const msOf = (brick: number): number | undefined => {
-    const summary = known[brick];
-    return typeof summary === 'object' ? summary.ms : undefined;
+  const latencyAt = (brick: number): BrickLatency | undefined => {
+    const latency = known[brick];
+    return typeof latency === 'object' ? latency : undefined;
   };
-  const missed = missing.reduce((sum, { count }) => sum + count, 0);
+  const sumOver = (ofBricks: readonly number[]): Uncertainty | undefined => {
+    const terms = ofBricks.flatMap((count, brick) => {
+      const latency = latencyAt(brick);
+      return latency === undefined || count === 0 ? [] : [{ latency, count }];
+    });
+    if (terms.length === 0) return undefined;
+    const sum = { terms, call: typeof call === 'object' ? call : undefined };
+    return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread);
+  };
   const path = longestPath(
     recipe,
-    sequences.map((brick) => msOf(brick) ?? 0),
+    sequences.map((brick) => latencyAt(brick)?.ms ?? 0),
   );
+  const missed = missing.reduce((sum, { count }) => sum + count, 0);
+  const sequential = sumOver(counts);
   return {
     name,
     layers,
     sequences: sequences.length,
     uniqueBricks: bricks.length,
     coverage: sequences.length === 0 ? 0 : (sequences.length - missed) / sequences.length,
-    sequential: intervalOver(sequences, known, call),
-    parallel: intervalOver(
-      path.map((sequence) => sequences[sequence] ?? 0),
-      known,
-      call,
-    ),
+    sequential: sequential?.interval,
+    parallel: sumOver(countsOf({ ...recipe, sequences: path.map((sequence) => sequences[sequence] ?? 0) }))?.interval,
+    measuringError: sequential?.measuringError,
+    parts: bricks.map(({ signature, operators, context }, index) => {
+      const latency = latencyAt(index);
+      return {
+        signature,
+        operators,
+        count: counts[index] ?? 0,
+        copies: context?.copies,
+        ms: latency?.ms,
+        occasions: latency?.occasionsMs.length ?? 0,
+        runs: latency?.runs ?? 0,
+        costMs: latency?.costMs ?? 0,
+      };
+    }),
     missing:
       typeof call === 'string' && recipe.call !== undefined
         ? [...missing, { signature: recipe.call, operators: ['(empty call)'], count: 0, reason: call }]

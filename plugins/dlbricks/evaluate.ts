@@ -15,8 +15,20 @@ import {
 } from '../../src/plugin-api.js';
 import { compose, type Estimate } from './compose.js';
 import { type EvaluationContext, measureAll } from './measure.js';
-import { signaturesOf } from './recipe.js';
-import { knownResults, planTasks, type PreparedModel, repetitionOf } from './plan.js';
+import { type Observations, spreadBetweenOccasions } from './occasions.js';
+import {
+  knownResults,
+  MOST_OCCASIONS,
+  planRepetitions,
+  planTasks,
+  type PreparedModel,
+  repetitionOf,
+  type Results,
+  type Task,
+} from './plan.js';
+import { type ModelRecipe, signaturesOf } from './recipe.js';
+import { limitOf, type LimitedBy, type Precision, tasksOfNextOccasion } from './refine.js';
+import type { Spread } from './statistics.js';
 import { type EmptyCall, weightBytesOf } from './in-context.js';
 import { decomposeKernels, decomposeModel, uniqueBricks } from './unique-bricks.js';
 
@@ -30,6 +42,8 @@ export interface EvaluationRequest {
   readonly protocol: Protocol;
   /** Measure each whole model as well, right before its bricks and once more at the end. */
   readonly measureEndToEnd: boolean;
+  /** How well bricks in context have to be measured. */
+  readonly precision: Precision;
 }
 
 /** Whole-model latency as measured; undefined where an interruption came first. */
@@ -46,6 +60,10 @@ export interface ModelResult {
   readonly estimate: Estimate;
   /** undefined where whole models were not asked for. */
   readonly endToEnd: EndToEnd | undefined;
+  /** Why its bricks were measured no further; undefined where nobody decided that now, or nothing is known. */
+  readonly limitedBy?: LimitedBy | undefined;
+  /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
+  readonly kernels?: number | undefined;
 }
 
 export interface EvaluationResult {
@@ -53,6 +71,8 @@ export interface EvaluationResult {
   readonly models: readonly ModelResult[];
   /** Measurements, failed ones too, of the bricks that the estimates are made of. */
   readonly bricks: readonly Measurement[];
+  /** How far occasions of measuring one brick are apart; undefined where none was measured twice. */
+  readonly spread: Spread | undefined;
   /** Sequences and different bricks of all models together. */
   readonly sequences: number;
   readonly uniqueBricks: number;
@@ -115,36 +135,77 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
   }
 
   const system = await agent.system(runOptions);
-  const tasks = planTasks(models, protocol, measureEndToEnd);
-  const results = await knownResults(tasks, system, store);
-  const toMeasure = tasks.filter((task) => !results.has(task));
+  const first = planTasks(models, protocol, measureEndToEnd);
+  const again = measureEndToEnd ? planRepetitions(models, protocol) : [];
+  const results = await knownResults([...first, ...again], system, store);
+  const isMissing = (task: Task): boolean => results.get(task) === undefined;
+  const toMeasure = first.filter(isMissing);
+  const toRepeat = again.filter(isMissing);
   const bricks = uniqueBricks(models);
   onEvent({
     kind: 'planned',
     layers: models.reduce((sum, { recipe }) => sum + recipe.layers, 0),
     unique: bricks.length,
-    known: tasks.length - toMeasure.length,
-    toMeasure: toMeasure.length,
+    known: first.length + again.length - toMeasure.length - toRepeat.length,
+    toMeasure: toMeasure.length + toRepeat.length,
   });
 
-  const measured = await measureAll(toMeasure, results, runOptions, context);
+  let measured = await measureAll(toMeasure, results, runOptions, context);
+  if (request.cut === 'kernel') measured += await repeatBricks(models, results, system, request, context);
+  measured += await measureAll(toRepeat, results, runOptions, context);
 
-  const ofBricks = results.of(protocol);
-  const again = results.of(repetitionOf(protocol));
+  const observations = results.observations();
+  const spread = spreadBetweenOccasions(
+    models.map(({ recipe }) => recipe),
+    observations,
+  );
   return {
     system,
-    models: models.map(({ recipe, refusal, whole: { signature } }) => ({
-      estimate: withRefusal(compose(recipe, ofBricks), refusal, signature),
-      endToEnd: measureEndToEnd
-        ? { signature, first: ofBricks.get(signature), repeat: again.get(signature) }
-        : undefined,
-    })),
-    bricks: measurementsOf(models, ofBricks),
+    models: models.map(({ recipe, refusal, whole: { signature } }) => {
+      const estimate = withRefusal(compose(recipe, observations, spread), refusal, signature);
+      const whole = { benchmark: { signature }, protocol };
+      return {
+        estimate,
+        endToEnd: measureEndToEnd
+          ? {
+              signature,
+              first: results.get(whole),
+              repeat: results.get({ ...whole, protocol: repetitionOf(protocol) }),
+            }
+          : undefined,
+        limitedBy: limitOf(estimate, request.precision),
+        kernels: request.cut === 'kernel' ? kernelsOf(recipe) : undefined,
+      };
+    }),
+    bricks: measurementsOf(models, observations),
+    spread,
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
     uniqueBricks: bricks.length,
     measured,
-    interrupted: measured < toMeasure.length,
+    interrupted: context.signal.aborted || [...first, ...again].some(isMissing),
   };
+}
+
+/**
+ * Measures bricks on further occasions, as far as the models' intervals need it. @returns how many measurements were taken
+ */
+async function repeatBricks(
+  models: readonly PreparedModel[],
+  results: Results,
+  system: System,
+  { protocol, runOptions, precision }: EvaluationRequest,
+  context: EvaluationContext,
+): Promise<number> {
+  let measured = 0;
+  for (let occasion = 2; occasion <= MOST_OCCASIONS && !context.signal.aborted; occasion++) {
+    const tasks = tasksOfNextOccasion(models, results.observations(), protocol, precision);
+    results.add(await knownResults(tasks, system, context.store));
+    const toMeasure = tasks.filter((task) => results.get(task) === undefined);
+    if (toMeasure.length > 0) context.onEvent({ kind: 'repeating', bricks: toMeasure.length });
+    measured += await measureAll(toMeasure, results, runOptions, context);
+    if (tasks.length === 0) break;
+  }
+  return measured;
 }
 
 /** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
@@ -169,11 +230,13 @@ function withRefusal(estimate: Estimate, refusal: string | undefined, signature:
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
 }
 
-/** Everything that was measured for the models' bricks, each once. */
-function measurementsOf(
-  models: readonly PreparedModel[],
-  results: ReadonlyMap<string, Measurement>,
-): readonly Measurement[] {
+/** Everything that was measured for the models' bricks, each occasion once. */
+function measurementsOf(models: readonly PreparedModel[], observations: Observations): readonly Measurement[] {
   const signatures = models.flatMap(({ recipe }) => signaturesOf(recipe));
-  return [...new Set(signatures)].flatMap((signature) => results.get(signature) ?? []);
+  return [...new Set(signatures)].flatMap((signature) => observations.get(signature) ?? []);
+}
+
+/** Kernels that a model's sequences hold together. */
+export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
+  return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

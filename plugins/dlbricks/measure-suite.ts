@@ -2,7 +2,7 @@ import type { Measurement, Protocol, RunOptions, System } from '../../src/plugin
 import { type EvaluationContext, measureAll } from './measure.js';
 import { operatorsLabel } from './brick.js';
 import { emptyCall } from './in-context.js';
-import { brickTasks, emptyCallTask, knownResults, type Task } from './plan.js';
+import { brickTasks, emptyCallTask, knownResults, repeatTask, repetitionOf, type Task } from './plan.js';
 import type { Suite } from './suite.js';
 
 export interface SuiteResult {
@@ -14,13 +14,19 @@ export interface SuiteResult {
   readonly interrupted: boolean;
 }
 
-/** Each benchmark once: bricks of different models share empty calls. */
+/**
+ * Each benchmark once, for bricks of different models share empty calls, and then each brick in context once more in another
+ * process: how far the two are apart is what the owner's intervals are made of.
+ */
 function suiteTasks({ bricks, calls = [] }: Suite, protocol: Protocol): readonly Task[] {
   const tasks = [
     ...calls.map(({ inputs, outputs }) => emptyCallTask(emptyCall(inputs, outputs, { joined: false }), protocol)),
     ...bricks.flatMap((brick) => brickTasks(operatorsLabel(brick.operators), brick, protocol)),
   ];
-  return [...new Map(tasks.map((task) => [task.benchmark.signature, task])).values()];
+  const again = bricks
+    .filter(({ context }) => context !== undefined)
+    .map((brick) => repeatTask(`${operatorsLabel(brick.operators)} (once more)`, brick, repetitionOf(protocol)));
+  return [...new Map(tasks.map((task) => [task.benchmark.signature, task])).values(), ...again];
 }
 
 /**
@@ -37,7 +43,7 @@ export async function measureSuite(
   const system = await context.agent.system(runOptions);
   const tasks = suiteTasks(suite, protocol);
   const results = await knownResults(tasks, system, context.store);
-  const toMeasure = tasks.filter((task) => !results.has(task));
+  const toMeasure = tasks.filter((task) => results.get(task) === undefined);
   context.onEvent({
     kind: 'planned',
     layers: suite.bricks.reduce((sum, { operators }) => sum + operators.length, 0),
@@ -46,10 +52,9 @@ export async function measureSuite(
     toMeasure: toMeasure.length,
   });
   const measured = await measureAll(toMeasure, results, runOptions, context);
-  const found = results.of(protocol);
   return {
     system,
-    measurements: tasks.flatMap(({ benchmark }) => found.get(benchmark.signature) ?? []),
+    measurements: tasks.flatMap((task) => results.get(task) ?? []),
     measured,
     interrupted: measured < toMeasure.length,
   };

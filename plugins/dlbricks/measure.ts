@@ -26,6 +26,7 @@ export type EvaluationEvent =
       readonly known: number;
       readonly toMeasure: number;
     }
+  | { readonly kind: 'repeating'; readonly bricks: number }
   | { readonly kind: 'measuring'; readonly label: string; readonly done: number; readonly total: number }
   | { readonly kind: 'running'; readonly runsDone: number; readonly runsTotal: number }
   | { readonly kind: 'warning'; readonly message: string };

@@ -9,6 +9,7 @@ import {
 } from '../../src/plugin-api.js';
 import { operatorsLabel } from './brick.js';
 import type { MeasurableBrick } from './in-context.js';
+import { type Observations, observationsOf } from './occasions.js';
 import type { ModelRecipe } from './recipe.js';
 import type { DecomposedModel } from './unique-bricks.js';
 
@@ -36,6 +37,12 @@ export interface Task extends Wanted {
 /** The protocol of the second look at something, which shows how repeatable the machine is. */
 export function repetitionOf(protocol: Protocol): Protocol {
   return { ...protocol, occasion: protocol.occasion + 1 };
+}
+
+/** A brick's next occasion: what it is measured with, without the calls that are subtracted, which vary too little to matter. */
+export function repeatTask(label: string, brick: MeasurableBrick, protocol: Protocol): Task {
+  const [task = { label, benchmark: brick, protocol }] = brickTasks(label, brick, protocol).slice(-1);
+  return task;
 }
 
 /** Fewest runs of a graph of copies: of three, the median is taken. */
@@ -75,6 +82,16 @@ export function emptyCallTask(call: Benchmark, protocol: Protocol): Task {
   return { label: 'empty call', benchmark: call, protocol, optimizationLevel: 'disabled' };
 }
 
+/** A brick is measured on at most this many occasions. */
+export const MOST_OCCASIONS = 5;
+
+/** What a recipe may have had measured, on every occasion. */
+export function wantedOnAnyOccasion(recipe: ModelRecipe, protocol: Protocol): readonly Wanted[] {
+  return Array.from({ length: MOST_OCCASIONS }, (_, index) => {
+    return wantedOf(recipe, { ...protocol, occasion: protocol.occasion + index });
+  }).flat();
+}
+
 /** What a recipe needs measured. */
 export function wantedOf({ bricks, call }: ModelRecipe, protocol: Protocol): readonly Wanted[] {
   const alone = (signature: string): Wanted => ({ benchmark: { signature }, protocol });
@@ -97,30 +114,38 @@ export function systemOfTask(system: System, { optimizationLevel }: Wanted): Sys
 
 /**
  * Everything that an evaluation needs measured, each once. Each model's whole run stands right before its own bricks, so
- * that both see the machine in the same state; all repetitions stand at the end.
+ * that both see the machine in the same state.
  */
 export function planTasks(
   models: readonly PreparedModel[],
   protocol: Protocol,
   measureEndToEnd: boolean,
 ): readonly Task[] {
-  const tasks = new Map<string, Task>();
-  const add = (task: Task): void => {
-    const key = `${task.benchmark.signature} ${task.protocol.occasion}`;
-    if (!tasks.has(key)) tasks.set(key, task);
-  };
-  for (const { recipe, bricks, whole, call } of models) {
-    if (measureEndToEnd) add({ label: `${recipe.name} (whole)`, benchmark: whole, protocol });
-    if (call !== undefined) add(emptyCallTask(call, protocol));
-    for (const brick of bricks)
-      brickTasks(`${recipe.name}: ${operatorsLabel(brick.operators)}`, brick, protocol).forEach(add);
+  return distinct(
+    models.flatMap(({ recipe, bricks, whole, call }) => [
+      ...(measureEndToEnd ? [{ label: `${recipe.name} (whole)`, benchmark: whole, protocol }] : []),
+      ...(call === undefined ? [] : [emptyCallTask(call, protocol)]),
+      ...bricks.flatMap((brick) => brickTasks(`${recipe.name}: ${operatorsLabel(brick.operators)}`, brick, protocol)),
+    ]),
+  );
+}
+
+/** Each whole model once more, which shows how repeatable the machine is. */
+export function planRepetitions(models: readonly PreparedModel[], protocol: Protocol): readonly Task[] {
+  return distinct(
+    models.map(({ recipe, whole }) => {
+      return { label: `${recipe.name} (whole, again)`, benchmark: whole, protocol: repetitionOf(protocol) };
+    }),
+  );
+}
+
+function distinct(tasks: readonly Task[]): readonly Task[] {
+  const byKey = new Map<string, Task>();
+  for (const task of tasks) {
+    const key = keyOf(task.benchmark.signature, task.protocol);
+    if (!byKey.has(key)) byKey.set(key, task);
   }
-  if (measureEndToEnd) {
-    for (const { recipe, whole } of models) {
-      add({ label: `${recipe.name} (whole, again)`, benchmark: whole, protocol: repetitionOf(protocol) });
-    }
-  }
-  return [...tasks.values()];
+  return [...byKey.values()];
 }
 
 /** Whether a measurement saves measuring again. Failures do, unless the limit that caused them has been raised. */
@@ -141,22 +166,28 @@ export function isConclusive({ outcome, protocol }: Measurement, asked: Protocol
 
 /** Measurements of one machine by benchmark and occasion. */
 export class Results {
-  private readonly measurements = new Map<number, Map<string, Measurement>>();
+  private readonly measurements = new Map<string, Measurement>();
 
-  /** By signature, for the protocol's occasion. */
-  of({ occasion }: Protocol): Map<string, Measurement> {
-    const found = this.measurements.get(occasion) ?? new Map<string, Measurement>();
-    this.measurements.set(occasion, found);
-    return found;
-  }
-
-  has({ benchmark, protocol }: Wanted): boolean {
-    return this.of(protocol).has(benchmark.signature);
+  get({ benchmark, protocol }: Wanted): Measurement | undefined {
+    return this.measurements.get(keyOf(benchmark.signature, protocol));
   }
 
   put(measurement: Measurement): void {
-    this.of(measurement.protocol).set(measurement.signature, measurement);
+    this.measurements.set(keyOf(measurement.signature, measurement.protocol), measurement);
   }
+
+  /** Takes over everything that others hold. */
+  add(others: Results): void {
+    for (const measurement of others.measurements.values()) this.put(measurement);
+  }
+
+  observations(): Observations {
+    return observationsOf(this.measurements.values());
+  }
+}
+
+function keyOf(signature: string, { occasion }: Protocol): string {
+  return `${signature} ${occasion}`;
 }
 
 /** What the store has of the tasks already, as far as it saves measuring. */

@@ -14,9 +14,11 @@ const resultsSchema = z
     if (systems > 1) {
       context.addIssue({ code: 'custom', path: ['measurements'], message: `expected one system, found ${systems}` });
     }
-    const twice = measurements.length - new Set(measurements.map(({ signature }) => signature)).size;
+    const twice =
+      measurements.length -
+      new Set(measurements.map(({ signature, protocol }) => `${signature} ${protocol.occasion}`)).size;
     if (twice > 0) {
-      const message = `expected each benchmark once, found ${twice} that are there again`;
+      const message = `expected each benchmark once per occasion, found ${twice} that are there again`;
       context.addIssue({ code: 'custom', path: ['measurements'], message });
     }
   });

@@ -108,6 +108,58 @@ export function studentQuantile(degreesOfFreedom: number): number {
   return z + (z ** 3 + z) / (4 * f) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * f ** 2);
 }
 
+/** How far repetitions of the same are apart, relative to their mean. */
+export interface Spread {
+  /** Standard deviation of one repetition, 0.02 is 2 %. */
+  readonly relative: number;
+  readonly degreesOfFreedom: number;
+}
+
+/**
+ * Relative standard deviation that several groups share, each of repetitions of one thing: the pooled variance of the
+ * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
+ *
+ * @param groups positive values; those with a single one tell nothing
+ * @returns undefined where no group has two
+ */
+export function pooledSpread(
+  groups: readonly { readonly values: readonly number[]; readonly weight: number }[],
+): Spread | undefined {
+  let squares = 0;
+  let weights = 0;
+  let squaredWeights = 0;
+  for (const { values, weight } of groups) {
+    const center = mean(values);
+    if (values.length < 2 || !(weight > 0) || !(center > 0)) continue;
+    squares += weight * values.reduce((sum, value) => sum + (value / center - 1) ** 2, 0);
+    weights += weight * (values.length - 1);
+    squaredWeights += weight ** 2 * (values.length - 1);
+  }
+  if (weights === 0) return undefined;
+  return { relative: Math.sqrt(squares / weights), degreesOfFreedom: weights ** 2 / squaredWeights };
+}
+
+/** One of several independent sources of error. */
+export interface ErrorSource {
+  /** Standard deviation, ms. */
+  readonly deviationMs: number;
+  /** Infinity where it is known and not estimated. */
+  readonly degreesOfFreedom: number;
+}
+
+/** Half the width of the interval that several independent errors together stay within; ms. */
+export function marginOf(sources: readonly ErrorSource[]): number {
+  let variance = 0;
+  let varianceOfVariance = 0;
+  for (const { deviationMs, degreesOfFreedom } of sources) {
+    variance += deviationMs ** 2;
+    if (deviationMs > 0) varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
+  }
+  if (variance === 0) return 0;
+  const quantile = varianceOfVariance === 0 ? NORMAL_QUANTILE : studentQuantile(variance ** 2 / varianceOfVariance);
+  return quantile * Math.sqrt(variance);
+}
+
 /** A benchmark's latency, and how often it counts. */
 export interface Term {
   readonly summary: Summary;
@@ -120,24 +172,22 @@ export interface Term {
  * Bulletin 2(6), for a sum of variances that are estimated from different samples.
  */
 export function sumWithInterval(terms: readonly Term[]): Interval {
-  let ms = 0;
-  let variance = 0;
-  let varianceOfVariance = 0;
-  let isKnown = true;
-  for (const { summary, count } of terms) {
-    ms += count * summary.ms;
-    if (summary.standardErrorMs === undefined) {
-      isKnown = false;
-      continue;
-    }
-    const ofTerm = (count * summary.standardErrorMs) ** 2;
-    variance += ofTerm;
-    varianceOfVariance += ofTerm ** 2 / summary.degreesOfFreedom;
-  }
-  if (!isKnown) return { ms, lowMs: undefined, highMs: undefined };
-  if (varianceOfVariance === 0) return { ms, lowMs: ms, highMs: ms };
-  const margin = studentQuantile(variance ** 2 / varianceOfVariance) * Math.sqrt(variance);
-  return { ms, lowMs: Math.max(0, ms - margin), highMs: ms + margin };
+  const ms = terms.reduce((sum, { summary, count }) => sum + count * summary.ms, 0);
+  const sources = errorsWithinRuns(terms);
+  return sources === undefined ? { ms, lowMs: undefined, highMs: undefined } : intervalAround(ms, marginOf(sources));
+}
+
+/** What the spread of runs within processes makes uncertain; undefined where something was run only once. */
+export function errorsWithinRuns(terms: readonly Term[]): readonly ErrorSource[] | undefined {
+  const sources = terms.flatMap(({ summary: { standardErrorMs, degreesOfFreedom }, count }) => {
+    return standardErrorMs === undefined ? [] : [{ deviationMs: count * standardErrorMs, degreesOfFreedom }];
+  });
+  return sources.length === terms.length ? sources : undefined;
+}
+
+/** @param marginMs half the width */
+export function intervalAround(ms: number, marginMs: number): Interval {
+  return { ms, lowMs: Math.max(0, ms - marginMs), highMs: ms + marginMs };
 }
 
 /** @param values positive numbers; undefined for none */

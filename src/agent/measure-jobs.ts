@@ -8,14 +8,11 @@ import type { InferredValue, MeasureProgress, OptimizedGraph } from './benchmark
 /** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
 
-/** How a measurement is taken; the occasion on which is the client's business. */
-export type MeasurePlan = Omit<Protocol, 'occasion'>;
-
 export interface MeasureJob {
   readonly kind: 'measure';
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  readonly plan: MeasurePlan;
+  readonly plan: Protocol;
 }
 
 export interface InferTypesJob {

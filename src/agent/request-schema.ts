@@ -42,7 +42,7 @@ export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
 });
 
-export const planSchema = protocolSchema.omit({ occasion: true }).extend({
+export const planSchema = protocolSchema.extend({
   timeBudgetMs: z.number().positive().max(MAX_DURATION_MS),
   timeLimitMs: z.number().positive().max(MAX_DURATION_MS),
 });

@@ -7,7 +7,7 @@ import { type FailureReason, type Measurement, measurementSchema } from '../meas
 import type { Protocol } from '../measurement/protocol.js';
 import { type RunOptions, type System, systemSchema } from '../measurement/system.js';
 import type { InferredValue, MeasurePhase, MeasureProgress } from './benchmark-agent.js';
-import type { Measured, MeasurePlan } from './measure-jobs.js';
+import type { Measured } from './measure-jobs.js';
 import { check } from '../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../rpc/duration.js';
 import { benchmarkSchema, elementTypeSchema, planSchema, requestedRunOptionsSchema } from './request-schema.js';
@@ -71,6 +71,7 @@ export function toWireProtocol(protocol: Protocol): wire.Protocol {
     timeBudget: toWireDuration(protocol.timeBudgetMs),
     timeLimit: toWireDuration(protocol.timeLimitMs),
     memoryLimitBytes: BigInt(Math.ceil(protocol.memoryLimitBytes)),
+    occasion: protocol.occasion,
   };
 }
 
@@ -78,8 +79,9 @@ export function toWireProtocol(protocol: Protocol): wire.Protocol {
  * @param defaultMemoryLimitBytes stands for the message's 0
  * @throws PlatformError `usage`
  */
-export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): MeasurePlan {
-  const { warmupRuns, runs, minRuns, timeBudget, timeLimit, memoryLimitBytes } = message ?? wire.Protocol.create();
+export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): Protocol {
+  const protocol = message ?? wire.Protocol.create();
+  const { warmupRuns, runs, minRuns, timeBudget, timeLimit, memoryLimitBytes, occasion } = protocol;
   const plan = {
     warmupRuns,
     runs,
@@ -87,6 +89,7 @@ export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemo
     timeBudgetMs: fromWireDuration(timeBudget),
     timeLimitMs: fromWireDuration(timeLimit),
     memoryLimitBytes: memoryLimitBytes === 0n ? defaultMemoryLimitBytes : Number(memoryLimitBytes),
+    occasion: Math.max(1, occasion),
   };
   return check(planSchema, plan, 'protocol');
 }

@@ -1,4 +1,5 @@
 import { compose } from '../../plugins/dlbricks/compose.js';
+import { observationsOf } from '../../plugins/dlbricks/occasions.js';
 import { decomposeModel, uniqueBricks } from '../../plugins/dlbricks/unique-bricks.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { protocolKey, type Protocol } from '../../src/measurement/protocol.js';
@@ -45,7 +46,8 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
     const withGraphs = performance.now();
     const signatures = uniqueBricks(models).map(({ signature }) => signature);
     const measurements = await store.findMeasurements(signatures, fingerprint, protocolKey(PROTOCOL));
-    const estimates = models.map(({ recipe }) => compose(recipe, measurements));
+    const observations = observationsOf(measurements.values());
+    const estimates = models.map(({ recipe }) => compose(recipe, observations));
     const end = performance.now();
     await store.close();
     if (estimates.some(({ coverage }) => coverage !== 1)) throw new Error('the store lacks bricks');

@@ -3,7 +3,6 @@ import {
   type BenchmarkAgent,
   type CommandHost,
   EXIT_PARTIAL,
-  type Measurement,
   PlatformError,
   type Protocol,
   type ResultStore,
@@ -11,8 +10,9 @@ import {
   withFingerprint,
 } from '../../../src/plugin-api.js';
 import { compose } from '../compose.js';
-import { prepareModel } from '../evaluate.js';
-import { knownResults, wantedOf } from '../plan.js';
+import { kernelsOf, prepareModel } from '../evaluate.js';
+import { type Observations, observationsOf, spreadBetweenOccasions } from '../occasions.js';
+import { knownResults, wantedOnAnyOccasion } from '../plan.js';
 import { type Recipe, readRecipe, signaturesOf } from '../recipe.js';
 import { reportOf } from '../report/report.js';
 import { readResults } from '../results-file.js';
@@ -38,7 +38,7 @@ interface ComposeOptions extends MeasuringOptions, PlaceOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
-  readonly measurements: ReadonlyMap<string, Measurement>;
+  readonly measurements: Observations;
   readonly protocol: Protocol;
 }
 
@@ -95,15 +95,15 @@ async function sourceOf(
       system: evaluationSystem(first.system, recipe),
       // Graphs of copies are run less often than the protocol says.
       protocol: first.protocol,
-      measurements: new Map(measurements.map((measurement) => [measurement.signature, measurement])),
+      measurements: observationsOf(measurements),
     };
   }
   const store = await host.openStore(options.store);
   const system = evaluationSystem(await systemOf(store, options, agent), recipe);
   const protocol = protocolOf(options);
-  const wanted = recipe.models.flatMap((model) => wantedOf(model, protocol));
+  const wanted = recipe.models.flatMap((model) => wantedOnAnyOccasion(model, protocol));
   const results = await knownResults(wanted, system, store);
-  return { system, protocol, measurements: results.of(protocol) };
+  return { system, protocol, measurements: results.observations() };
 }
 
 /** Measurements count only where they were taken in the way that is asked for, which nobody can see in a table. */
@@ -143,10 +143,16 @@ Examples:
       const { system, measurements, protocol } = await sourceOf(recipe, options, agent, host);
       const signatures = new Set(recipe.models.flatMap(signaturesOf));
       const bricks = new Set(recipe.models.flatMap((model) => model.bricks.map(({ signature }) => signature)));
+      const spread = spreadBetweenOccasions(recipe.models, measurements);
       const report = reportOf(
         {
           system,
-          models: recipe.models.map((model) => ({ estimate: compose(model, measurements), endToEnd: undefined })),
+          models: recipe.models.map((model) => ({
+            estimate: compose(model, measurements, spread),
+            endToEnd: undefined,
+            kernels: recipe.cut === 'kernel' ? kernelsOf(model) : undefined,
+          })),
+          spread,
           bricks: [...signatures].flatMap((signature) => measurements.get(signature) ?? []),
           sequences: recipe.models.reduce((sum, { sequences }) => sum + sequences.length, 0),
           uniqueBricks: bricks.size,

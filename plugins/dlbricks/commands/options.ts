@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PlatformError, type Protocol, type RunOptions } from '../../../src/plugin-api.js';
 import type { Cut, CutSettings } from '../evaluate.js';
+import type { Precision } from '../refine.js';
 
 /** A whole number within bounds, as an option's value. */
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -33,6 +34,12 @@ export interface MeasuringOptions {
   readonly runs?: number;
   readonly warmup?: number;
   readonly dimension?: ReadonlyMap<string, number>;
+}
+
+/** How well bricks are to be known; percent, and multiples. */
+export interface PrecisionOptions {
+  readonly targetError?: number;
+  readonly repeatLimit?: number;
 }
 
 /** Where the work is done and where its results go. */
@@ -77,6 +84,42 @@ function addMeasuringOptions(command: Command): Command {
     .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
     .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULTS.runs})`, wholeNumber(1, 1_000_000))
     .option('--warmup <n>', `runs before them (default: ${DEFAULTS.warmup})`, wholeNumber(0, 100_000));
+}
+
+/** A positive number, as an option's value. */
+function positiveNumber(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value > 0 && value <= most)) {
+      throw new InvalidArgumentError(`expected a number above 0, at most ${most}`);
+    }
+    return value;
+  };
+}
+
+/** Percent. */
+const TARGET_ERROR = 5;
+
+/** Multiples of the time that measuring every brick once took. */
+const REPEAT_LIMIT = 1;
+
+/** For the commands that decide how often bricks are measured. */
+export function addPrecisionOptions(command: Command): Command {
+  return command
+    .option(
+      '--target-error <percent>',
+      `measure bricks again, in processes of their own, until their part of each estimate's interval is within this (default: ${TARGET_ERROR}); kernel cut only`,
+      positiveNumber(1000),
+    )
+    .option(
+      '--repeat-limit <factor>',
+      `time for that, in multiples of what measuring each brick once took (default: ${REPEAT_LIMIT})`,
+      positiveNumber(1000),
+    );
+}
+
+export function precisionOf({ targetError = TARGET_ERROR, repeatLimit = REPEAT_LIMIT }: PrecisionOptions): Precision {
+  return { targetError: targetError / 100, mostRepetition: repeatLimit };
 }
 
 function addStoreOption(command: Command): Command {

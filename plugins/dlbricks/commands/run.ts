@@ -12,17 +12,21 @@ import {
 } from '../../../src/plugin-api.js';
 import { type CutSettings, evaluate } from '../evaluate.js';
 import { measureSuite } from '../measure-suite.js';
+import type { Precision } from '../refine.js';
 import { reportOf } from '../report/report.js';
 import { resultsText } from '../results-file.js';
 import { readSuite } from '../suite.js';
 import { prepareOutputs, writeExports, writeReport } from './exports.js';
 import { checkDimensions } from './load-models.js';
 import {
+  addPrecisionOptions,
   addReportingOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
+  precisionOf,
+  type PrecisionOptions,
   protocolOf,
   refuseCutOptions,
   runOptionsOf,
@@ -36,6 +40,7 @@ export interface EvaluationSettings {
   readonly batch: number;
   readonly protocol: Protocol;
   readonly measureEndToEnd: boolean;
+  readonly precision: Precision;
   /** What the manifest asks of the system and it does not have. */
   readonly unmet?: (system: System) => readonly string[];
 }
@@ -65,15 +70,20 @@ export async function runEvaluation(
   options: PlaceOptions,
   host: CommandHost,
 ): Promise<void> {
-  const { models, cut, batch, protocol, measureEndToEnd } = settings;
+  const { models, cut, batch, protocol, measureEndToEnd, precision } = settings;
   await checkSystem(settings, agent, host);
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  const request = { models, ...cut, protocol, measureEndToEnd };
+  const request = { models, ...cut, protocol, measureEndToEnd, precision };
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
   const result = await evaluate(request, context).finally(() => progress.stop());
-  const report = reportOf(result, { ...cut, batch, protocol });
+  const report = reportOf(result, {
+    ...cut,
+    batch,
+    protocol,
+    targetError: cut.cut === 'kernel' ? precision.targetError : undefined,
+  });
   await writeReport(report, outputs, host);
   if (result.interrupted) {
     host.warn(INTERRUPTED);
@@ -81,7 +91,7 @@ export async function runEvaluation(
   } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
 }
 
-interface RunOptions extends MeasuringOptions, PlaceOptions {
+interface RunOptions extends MeasuringOptions, PrecisionOptions, PlaceOptions {
   readonly suite?: string;
 }
 
@@ -110,6 +120,7 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
     batch: options.batch ?? manifest.batch_size,
     protocol: protocolOf(options, protocol),
     measureEndToEnd: manifest.measure_end_to_end,
+    precision: precisionOf(options),
     unmet,
   };
   await runEvaluation(settings, agent, options, host);
@@ -148,7 +159,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .description('Measure what the store does not know yet, compose, report')
     .argument('[evaluation]', 'evaluation manifest (.yml)')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addReportingOptions(command)
+  addPrecisionOptions(addReportingOptions(command))
     .addHelpText(
       'after',
       `

@@ -1,6 +1,10 @@
 import type { Progress } from '../../../src/plugin-api.js';
 import type { EvaluationEvent } from '../measure.js';
 
+function counted(bricks: number): string {
+  return bricks === 1 ? '1 brick' : `${bricks} bricks`;
+}
+
 /** An evaluation's events as bars and lines. */
 export function showProgress(progress: Progress): (event: EvaluationEvent) => void {
   return (event) => {
@@ -11,6 +15,11 @@ export function showProgress(progress: Progress): (event: EvaluationEvent) => vo
       case 'planned':
         progress.note(
           `${event.layers} layers, ${event.unique} unique bricks; ${event.toMeasure} measurements to take, ${event.known} known already`,
+        );
+        break;
+      case 'repeating':
+        progress.note(
+          `${counted(event.bricks)} once more, in a process of its own: how far processes are apart makes the interval`,
         );
         break;
       case 'measuring':

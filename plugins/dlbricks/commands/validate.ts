@@ -2,11 +2,14 @@ import type { Command } from 'commander';
 import type { CommandHost } from '../../../src/plugin-api.js';
 import { loadModels } from './load-models.js';
 import {
+  addPrecisionOptions,
   addReportingOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
+  precisionOf,
+  type PrecisionOptions,
   protocolOf,
 } from './options.js';
 import { runEvaluation } from './run.js';
@@ -17,7 +20,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .command('validate')
     .description('Estimate models and measure each whole model too, interleaved with its bricks')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
-  addReportingOptions(command)
+  addPrecisionOptions(addReportingOptions(command))
     .addHelpText(
       'after',
       `
@@ -29,7 +32,7 @@ Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
+    .action(async (references: string[], options: MeasuringOptions & PrecisionOptions & PlaceOptions) => {
       const agent = await host.connect(options.server);
       const models = await loadModels(references, options, host);
       const settings = {
@@ -38,6 +41,7 @@ Examples:
         batch: options.batch ?? DEFAULTS.batch,
         protocol: protocolOf(options),
         measureEndToEnd: true,
+        precision: precisionOf(options),
       };
       await runEvaluation(settings, agent, options, host);
     });

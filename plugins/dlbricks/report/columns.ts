@@ -70,6 +70,39 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** How often intervals held what they claim to hold. */
+function intervalLines({ models, summary, settings }: Pick<Report, 'models' | 'summary' | 'settings'>): string[] {
+  if (summary.interval_hit_percent === null) return [];
+  const known = models.filter(({ interval_hit: hit }) => hit !== null);
+  const hits = known.filter(({ interval_hit: hit }) => hit === true).length;
+  const claimed = `they claim ${percent(settings.confidence * 100)}`;
+  const what =
+    settings.cut === 'kernel' ? claimed : 'at the layer cut they contain the spread of runs in one process and no more';
+  return [
+    `intervals: ${hits} of ${known.length} hold the measured latency (${percent(summary.interval_hit_percent)}); ${what}`,
+  ];
+}
+
+const LIMITS = {
+  occasions: 'the most occasions were used up',
+  time: 'the time for further occasions was used up; --repeat-limit allows more',
+} as const;
+
+/** How well the bricks are known, and what kept them from being known better. */
+function precisionLines({ models, summary, settings }: Pick<Report, 'models' | 'summary' | 'settings'>): string[] {
+  const { spread_percent: spread } = summary;
+  const { target_error_percent: target } = settings;
+  if (spread === null || target === null) return [];
+  const lines = [
+    `bricks: ${percent(spread)} standard deviation between processes; measured again until their part of an interval is within ${percent(target)}`,
+  ];
+  for (const [limit, why] of Object.entries(LIMITS)) {
+    const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
+    if (limited.length > 0) lines.push(`not within that: ${limited.join(', ')}: ${why}`);
+  }
+  return lines;
+}
+
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
   const lines = [
@@ -80,8 +113,10 @@ export function summaryLines({ models, summary, system, settings }: Report): rea
     lines.push(
       `normalized latency: geometric mean ${summary.geomean_normalized_latency.toFixed(3)}; mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent} of ${counted(models.filter(({ normalized_latency: value }) => value !== null).length, 'model')}`,
       `repeatability of this machine: ${percent(summary.repeatability_percent)} between two end-to-end measurements of the same model`,
+      ...intervalLines({ summary, settings, models }),
     );
   }
+  lines.push(...precisionLines({ models, summary, settings }));
   if (summary.brick_seconds !== null && summary.end_to_end_seconds !== null && summary.speedup !== null) {
     const { brick_seconds: bricks, end_to_end_seconds: whole, speedup } = summary;
     lines.push(

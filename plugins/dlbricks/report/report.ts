@@ -29,6 +29,12 @@ const settingsSchema = z.strictObject({
   runs: z.int().describe('Most timed runs per benchmark'),
   min_runs: z.int(),
   time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are there'),
+  target_error_percent: z
+    .number()
+    .nullable()
+    .describe(
+      'Bricks are measured on further occasions until measuring_error_percent is within this; null at the layer cut',
+    ),
   statistic: z.string(),
   confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
 });
@@ -41,18 +47,50 @@ export const missingSchema = z.strictObject({
   reason: z.string(),
 });
 
+const brickSchema = z.strictObject({
+  signature: z.string(),
+  operators: z.array(z.string()),
+  sequences: z.int().describe("How many of the model's sequences it stands for"),
+  copies: z
+    .int()
+    .nullable()
+    .describe('Copies in one graph that stand for its context; null where it was measured alone'),
+  latency_ms: ms.describe('Of one sequence'),
+  occasions: z.int().describe('How often it was measured, each time in a process of its own'),
+  runs: z.int().describe('Timed runs of all occasions together'),
+});
+
 const modelSchema = z.strictObject({
   name: z.string(),
+  cut: z.enum(['kernel', 'layer']).describe('Where its graph was taken apart'),
   layers: z.int(),
+  kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
   unique_bricks: z.int(),
   coverage: z.number().min(0).max(1).describe('Share of the sequences that were really measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
-  estimate_low_ms: ms,
+  estimate_low_ms: ms.describe(
+    'Kernel cut: a measurement of the whole model in another process is expected above this with the stated confidence; layer cut: how far the mean of these very runs may be off',
+  ),
   estimate_high_ms: ms,
   parallel_ms: ms.describe('Longest path through the sequences'),
   end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
   end_to_end_repeat_ms: ms.describe('Whole model as measured once more, after everything else'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
+  interval_hit: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether end_to_end_ms lies within the interval; null where one of them is not known, or coverage is below 1',
+    ),
+  measuring_error_percent: z
+    .number()
+    .nullable()
+    .describe("Part of the interval's half width that measuring bricks on more occasions would reduce"),
+  limited_by: z
+    .enum(['target_error', 'occasions', 'time'])
+    .nullable()
+    .describe('Why its bricks were measured no further: well enough, often enough, or long enough'),
+  bricks: z.array(brickSchema).describe('What the estimate is made of'),
   missing: z.array(missingSchema),
 });
 
@@ -66,11 +104,24 @@ const summarySchema = z.strictObject({
   worst_percent: z.number().nullable(),
   within_5_percent: z.int().describe('Models whose estimate is within 5 % of their end-to-end latency'),
   within_10_percent: z.int(),
-  brick_seconds: z.number().nullable().describe('Wall time that measuring the unique bricks cost, sessions included'),
+  interval_hit_percent: z
+    .number()
+    .nullable()
+    .describe(
+      'Share of the models with an interval whose end_to_end_ms lies within it; settings.confidence is what it should be',
+    ),
+  spread_percent: z
+    .number()
+    .nullable()
+    .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
+  brick_seconds: z
+    .number()
+    .nullable()
+    .describe('Wall time that measuring the unique bricks cost, sessions and all occasions included'),
   end_to_end_seconds: z
     .number()
     .nullable()
-    .describe('Wall time that measuring the whole models once cost, sessions included'),
+    .describe('Wall time that measuring the whole models cost, sessions included, on both occasions'),
   speedup: z
     .number()
     .nullable()
@@ -98,6 +149,8 @@ export interface ReportSettings {
   readonly granularity: number;
   readonly batch: number;
   readonly protocol: Protocol;
+  /** Relative; undefined where bricks are not measured again. */
+  readonly targetError?: number | undefined;
 }
 
 /** null where it would be infinite, or no number. */
@@ -109,13 +162,36 @@ function latencyOf(measurement: Measurement | undefined): number | null {
   return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
 }
 
-function modelReport({ estimate, endToEnd }: ModelResult): ModelReport {
+function percentOf(share: number | undefined): number | null {
+  return share === undefined ? null : share * 100;
+}
+
+function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
+  return parts.map(({ signature, operators, count, copies, ms: latencyMs, occasions, runs }) => ({
+    signature,
+    operators: [...operators],
+    sequences: count,
+    copies: copies ?? null,
+    latency_ms: latencyMs ?? null,
+    occasions,
+    runs,
+  }));
+}
+
+function isWithin(value: number | null, interval: Interval | undefined): boolean | null {
+  if (value === null || interval?.lowMs === undefined || interval.highMs === undefined) return null;
+  return interval.lowMs <= value && value <= interval.highMs;
+}
+
+function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cut: Cut): ModelReport {
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => interval?.[bound] ?? null;
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
   return {
     name: estimate.name,
+    cut,
     layers: estimate.layers,
+    kernels: kernels ?? null,
     unique_bricks: estimate.uniqueBricks,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
@@ -125,16 +201,20 @@ function modelReport({ estimate, endToEnd }: ModelResult): ModelReport {
     end_to_end_ms: endToEndMs,
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
     normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
+    interval_hit: estimate.coverage === 1 ? isWithin(endToEndMs, estimate.sequential) : null,
+    measuring_error_percent: percentOf(estimate.measuringError),
+    limited_by: limitedBy ?? null,
+    bricks: bricksOf(estimate),
     missing: [
       ...estimate.missing.map(({ signature, operators, count, reason }) => {
         return { benchmark: 'brick' as const, signature, operators: [...operators], sequences: count, reason };
       }),
-      ...missingEndToEnd({ estimate, endToEnd }),
+      ...missingEndToEnd(endToEnd),
     ],
   };
 }
 
-function missingEndToEnd({ endToEnd }: ModelResult): ModelReport['missing'] {
+function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missing'] {
   if (endToEnd === undefined) return [];
   const { first, repeat, signature } = endToEnd;
   const missing = { benchmark: 'end_to_end' as const, signature, operators: [], sequences: 0 };
@@ -159,8 +239,9 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
   });
   const brickSeconds = secondsOf(result.bricks);
   // A model that is there twice was measured once.
-  const wholes = [...new Map(result.models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd?.first])).values()];
-  const endToEndSeconds = secondsOf(wholes);
+  const wholes = [...new Map(result.models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
+  const endToEndSeconds = secondsOf(wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat]));
+  const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
   const isComplete = models.every(({ coverage, end_to_end_ms: ms }) => coverage === 1 && ms !== null);
   return {
     models: models.length,
@@ -172,6 +253,8 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
     worst_percent: errors.length === 0 ? null : Math.max(...errors),
     within_5_percent: errors.filter((error) => error <= 5).length,
     within_10_percent: errors.filter((error) => error <= 10).length,
+    interval_hit_percent: percentOf(meanOf(hits)),
+    spread_percent: percentOf(result.spread?.relative),
     brick_seconds: brickSeconds,
     end_to_end_seconds: endToEndSeconds,
     speedup: isComplete ? ratio(endToEndSeconds, brickSeconds) : null,
@@ -180,9 +263,12 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
 }
 
 /** The result of an evaluation as the document that is exported and shown. */
-export function reportOf(result: EvaluationResult, { cut, granularity, batch, protocol }: ReportSettings): Report {
+export function reportOf(
+  result: EvaluationResult,
+  { cut, granularity, batch, protocol, targetError }: ReportSettings,
+): Report {
   const { system } = result;
-  const models = result.models.map(modelReport);
+  const models = result.models.map((model) => modelReport(model, cut));
   return {
     system: {
       fingerprint: system.fingerprint,
@@ -206,6 +292,7 @@ export function reportOf(result: EvaluationResult, { cut, granularity, batch, pr
       runs: protocol.runs,
       min_runs: protocol.minRuns,
       time_budget_ms: protocol.timeBudgetMs,
+      target_error_percent: percentOf(targetError),
       statistic: `trimmed mean (${TRIM})`,
       confidence: CONFIDENCE,
     },

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { compose } from '../../../plugins/dlbricks/compose.js';
+import { type Observations, observationsOf } from '../../../plugins/dlbricks/occasions.js';
 import type { ModelRecipe } from '../../../plugins/dlbricks/recipe.js';
 import { perCopy } from '../../../plugins/dlbricks/statistics.js';
-import type { Measurement, Outcome } from '../../../src/measurement/measurement.js';
+import type { Outcome } from '../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../store/sample-measurement.js';
 
 const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
@@ -29,11 +30,11 @@ function recipe(changes: Partial<ModelRecipe> = {}): ModelRecipe {
 type Failure = Extract<Outcome, { kind: 'failure' }>;
 
 /** Run times in ms by what was measured, or how it failed. */
-function measured(results: Readonly<Record<number, readonly number[] | Failure>>): ReadonlyMap<string, Measurement> {
-  return new Map(
+function measured(results: Readonly<Record<number, readonly number[] | Failure>>): Observations {
+  return observationsOf(
     Object.entries(results).map(([index, result]) => {
       const outcome: Outcome = 'kind' in result ? result : { kind: 'samples', runMs: [...result], warmupMs: [] };
-      return [signatureOf(Number(index)), sampleMeasurement(Number(index), { outcome })];
+      return sampleMeasurement(Number(index), { outcome });
     }),
   );
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { compose, type Estimate } from '../../../plugins/dlbricks/compose.js';
+import { type Observations, observationsOf } from '../../../plugins/dlbricks/occasions.js';
 import type { ModelRecipe } from '../../../plugins/dlbricks/recipe.js';
-import type { Measurement, Outcome } from '../../../src/measurement/measurement.js';
+import type { Outcome } from '../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../store/sample-measurement.js';
 
 interface Graph {
@@ -21,9 +22,7 @@ function recipeOf({ sequences, edges }: Graph): ModelRecipe {
 }
 
 /** Measurements of bricks 0, 1, ...: their latency in ms in every run, or how they failed; undefined for none. */
-function measured(
-  ...results: readonly (number | Extract<Outcome, { kind: 'failure' }> | undefined)[]
-): ReadonlyMap<string, Measurement> {
+function measured(...results: readonly (number | Extract<Outcome, { kind: 'failure' }> | undefined)[]): Observations {
   const measurements = results.flatMap((result, index) => {
     if (result === undefined) return [];
     const outcome: Outcome =
@@ -32,7 +31,7 @@ function measured(
         : result;
     return [sampleMeasurement(index, { outcome })];
   });
-  return new Map(measurements.map((measurement) => [measurement.signature, measurement]));
+  return observationsOf(measurements);
 }
 
 function near(actual: number | undefined, expected: number): void {
@@ -121,7 +120,7 @@ describe('composing', () => {
 
   test('each interval is of the bricks that it sums up', () => {
     const noisy = sampleMeasurement(1, { outcome: { kind: 'samples', runMs: [9, 10, 11, 9.5, 10.5], warmupMs: [] } });
-    const measurements = new Map([...measured(1, 0, 50), [noisy.signature, noisy]]);
+    const measurements = new Map([...measured(1, 0, 50), [noisy.signature, [noisy]]]);
     const { sequential, parallel } = compose(recipeOf(diamond), measurements);
 
     // The noisy brick is twice in the sum, and not on the path.

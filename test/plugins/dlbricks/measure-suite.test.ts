@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { observationsOf } from '../../../plugins/dlbricks/occasions.js';
 import { compose } from '../../../plugins/dlbricks/compose.js';
 import { evaluate } from '../../../plugins/dlbricks/evaluate.js';
 import { measureSuite } from '../../../plugins/dlbricks/measure-suite.js';
@@ -60,7 +61,7 @@ test('a suite that was measured elsewhere composes to what its models give at ho
   const text = resultsText(elsewhere.measurements);
 
   // At home: the recipe and the results.
-  const measurements = new Map((await readingResults(t, text)).map((item) => [item.signature, item]));
+  const measurements = observationsOf(await readingResults(t, text));
   const [kept] = (await readRecipe(join(folder, 'recipe.json'))).models;
   assert.ok(kept !== undefined);
   const { models } = await evaluate(
@@ -71,6 +72,7 @@ test('a suite that was measured elsewhere composes to what its models give at ho
       runOptions: RUN_OPTIONS,
       protocol: PROTOCOL,
       measureEndToEnd: false,
+      precision: { targetError: 0.05, mostRepetition: 1 },
     },
     { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
   );

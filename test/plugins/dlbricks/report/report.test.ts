@@ -209,8 +209,8 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
           sequences: [...signatures.keys()],
           edges: [],
         };
-        const known = bricks.flatMap((measurement, brick): [string, Measurement][] =>
-          measurement === undefined ? [] : [[signatures[brick] ?? '', measurement]],
+        const known = bricks.flatMap((measurement, brick): [string, Measurement[]][] =>
+          measurement === undefined ? [] : [[signatures[brick] ?? '', [measurement]]],
         );
         const endToEnd = { signature: signatureOf(50 + index), first, repeat };
         return { estimate: compose(recipe, new Map(known)), endToEnd: hasWhole ? endToEnd : undefined };

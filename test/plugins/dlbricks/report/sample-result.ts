@@ -33,6 +33,8 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     coverage: 1,
     sequential: { ms, lowMs: ms - 1, highMs: ms + 1 },
     parallel: { ms: ms / 2, lowMs: ms / 2, highMs: ms / 2 },
+    measuringError: undefined,
+    parts: [],
     missing: [],
     ...changes,
   };
@@ -57,6 +59,7 @@ export function resultOf(models: readonly ModelResult[], changes: Partial<Evalua
     system: SYSTEM,
     models,
     bricks: [measurementOf(1, 500), measurementOf(2, 2000), measurementOf(FAILURE, 1000)],
+    spread: undefined,
     sequences: 10,
     uniqueBricks: 4,
     measured: 3,
