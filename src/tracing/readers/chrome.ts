@@ -1,0 +1,116 @@
+import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { OutermostOperators } from './outermost-operators.js';
+import { emitPlatformSpan } from './platform-span.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TraceReader } from './trace-record.js';
+
+/** Open begin events of all threads; a trace that never ends them is not held in memory. */
+const MOST_OPEN_EVENTS = 100_000;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Microseconds as a number or, as some producers write them, as text. */
+function microseconds(value: unknown): number {
+  return typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
+}
+
+/** A thread's name in maps. */
+function threadOf({ pid, tid }: Entry): string {
+  return `${String(pid)} ${String(tid)}`;
+}
+
+/** An event that has ended, wherever its end was found. */
+interface Complete {
+  readonly event: Entry;
+  readonly startUs: number;
+  readonly durationUs: number;
+  readonly place: string;
+}
+
+/** Pairs begin events (B) with their ends (E), which nest within a thread. */
+class OpenEvents {
+  private readonly stacks = new Map<
+    string,
+    { readonly event: Entry; readonly startUs: number; readonly place: string }[]
+  >();
+  private open = 0;
+
+  constructor(private readonly source: string) {}
+
+  begin(event: Entry, startUs: number, place: string): void {
+    if (++this.open > MOST_OPEN_EVENTS) {
+      throw traceError(this.source, place, `more than ${MOST_OPEN_EVENTS} events have begun and not ended`);
+    }
+    const thread = threadOf(event);
+    const stack = this.stacks.get(thread);
+    if (stack === undefined) this.stacks.set(thread, [{ event, startUs, place }]);
+    else stack.push({ event, startUs, place });
+  }
+
+  end(event: Entry, endUs: number): Complete | undefined {
+    const begun = this.stacks.get(threadOf(event))?.pop();
+    if (begun === undefined) return undefined;
+    this.open--;
+    // What is known at the end only adds to what was known at the beginning.
+    const args = {
+      ...(isEntry(begun.event['args']) ? begun.event['args'] : {}),
+      ...(isEntry(event['args']) ? event['args'] : {}),
+    };
+    const { startUs, place } = begun;
+    return { event: { ...begun.event, args }, startUs, durationUs: endUs - startUs, place };
+  }
+}
+
+/** Phases of events that take time: complete, begin and end. */
+const TIMED = new Set(['X', 'B', 'E']);
+
+/**
+ * Chrome's trace events, which Perfetto opens as well. Layers are events whose arguments are the platform's tags
+ * (layer_sequence_index, op_name, …), as `--trace-out` writes them, and PyTorch's operators, recorded with
+ * `record_shapes`: those that no other operator called.
+ */
+export const chrome: TraceReader = {
+  onePerPosition: false,
+  detects: (head) => /"traceEvents"\s*:/.test(head) || (/^\s*\[/.test(head) && /"ph"\s*:\s*"/.test(head)),
+  async read(chunks, source, emit: Emit) {
+    const open = new OpenEvents(source);
+    const operators = new OutermostOperators(source);
+    const complete = ({ event, startUs, durationUs, place }: Complete): void => {
+      if (!(durationUs >= 0) || !Number.isFinite(durationUs)) {
+        throw traceError(source, place, `dur: expected microseconds from zero up, found ${durationUs}`);
+      }
+      const args = isEntry(event['args']) ? event['args'] : {};
+      const trace = String(event['pid']);
+      const name = typeof event['name'] === 'string' ? event['name'] : '';
+      const call = { trace, thread: threadOf(event), name, args, startUs, durationUs, place };
+      if (event['cat'] === 'cpu_op') operators.add(call);
+      else if (event['cat'] === 'user_annotation') operators.addRange(call);
+      else {
+        const span = { trace, process: trace, name, durationMs: durationUs / 1000, tag: (key: string) => args[key] };
+        emitPlatformSpan(span, source, place, emit);
+      }
+    };
+    const onEvent = (_path: number, value: unknown, offset: number): void => {
+      const place = `byte ${offset}`;
+      if (!isEntry(value)) throw traceError(source, place, `expected an event, found ${quoted(JSON.stringify(value))}`);
+      const { ph } = value;
+      if (typeof ph !== 'string' || !TIMED.has(ph)) return;
+      const startUs = microseconds(value['ts']);
+      if (!Number.isFinite(startUs)) throw traceError(source, place, 'ts: expected microseconds');
+      if (ph === 'X') complete({ event: value, startUs, durationUs: microseconds(value['dur']), place });
+      else if (ph === 'B') open.begin(value, startUs, place);
+      else {
+        const ended = open.end(value, startUs);
+        if (ended !== undefined) complete(ended);
+      }
+    };
+    const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
+    for await (const chunk of chunks) picker.write(chunk);
+    picker.end();
+    operators.finish(emit);
+  },
+};

@@ -1,0 +1,254 @@
+import { Samples } from './samples.js';
+import { quoted, traceError } from './trace-error.js';
+import type { TracedLayer, TraceRecord } from './trace-record.js';
+
+/** Different layers of one file; the largest known models have some ten thousand. */
+const MOST_LAYERS = 200_000;
+
+/** Traces of one file that are waited for at once. */
+const MOST_OPEN_TRACES = 200_000;
+
+/** A layer with its executions. */
+export interface MeasuredLayer extends TracedLayer {
+  /** None where the trace only describes the layer. Of very many, an evenly spread part. */
+  readonly samplesMs: readonly number[];
+  /** How many executions there were. */
+  readonly runs: number;
+}
+
+/** What a file says of one model on one system. */
+export interface TracedModel {
+  /** undefined where the file doesn't say. */
+  readonly model: string | undefined;
+  /** undefined where the file doesn't say. */
+  readonly system: string | undefined;
+  /** The file. */
+  readonly source: string;
+  readonly layers: readonly MeasuredLayer[];
+  /** Executions of the whole model, its layers not traced meanwhile. */
+  readonly wholeMs: readonly number[];
+  /** The same with its layers traced. */
+  readonly tracedWholeMs: readonly number[];
+}
+
+/** Everything of one model on one system. */
+class Gathered {
+  readonly layers = new Map<number, Samples>();
+  readonly whole = new Samples();
+  readonly tracedWhole = new Samples();
+
+  constructor(
+    readonly model: string | undefined,
+    readonly system: string | undefined,
+  ) {}
+}
+
+/** Statements whose model or system is not known yet, in a form that takes little room. */
+interface Pending {
+  readonly trace: string;
+  readonly process: string | undefined;
+  /** Numbers of layers, or what stands for the whole model. */
+  readonly what: number[];
+  readonly durationsMs: number[];
+}
+
+const WHOLE = -1;
+const TRACED_WHOLE = -2;
+const DESCRIBED = NaN;
+
+/** Gathers a file's statements by model and system, holding nothing but one number for each duration. */
+export class ModelCollector {
+  private readonly ids = new Map<string, number>();
+  private readonly layers: TracedLayer[] = [];
+  private readonly places: string[] = [];
+  private readonly modelOf = new Map<string, string>();
+  private readonly systemOf = new Map<string | undefined, string>();
+  private readonly pending = new Map<string, Map<string | undefined, Pending>>();
+  private readonly gathered = new Map<string, Gathered>();
+
+  /** @param model what all of the file is of, whatever it says itself */
+  constructor(
+    private readonly source: string,
+    private readonly model: string | undefined,
+  ) {}
+
+  add(record: TraceRecord, place: string): void {
+    switch (record.kind) {
+      case 'model':
+        this.modelOf.set(record.trace, record.model);
+        if (this.knowsSystems(record.trace)) this.settle(record.trace);
+        return;
+      case 'system':
+        this.systemOf.set(record.process, record.system);
+        return;
+      case 'end':
+        this.forget(record.trace);
+        return;
+      case 'layer':
+        this.note(record, this.idOf(record.layer, place), place);
+        return;
+      case 'whole':
+        this.note(record, record.layersTraced ? TRACED_WHOLE : WHOLE, place);
+    }
+  }
+
+  private idOf(layer: TracedLayer, place: string): number {
+    const identity = JSON.stringify(layer);
+    let id = this.ids.get(identity);
+    if (id === undefined) {
+      id = this.layers.length;
+      if (id >= MOST_LAYERS) {
+        throw traceError(this.source, place, `more than ${MOST_LAYERS} different layers; split the file`);
+      }
+      this.ids.set(identity, id);
+      this.layers.push(layer);
+      this.places.push(place);
+    }
+    return id;
+  }
+
+  private note(
+    { trace, process, durationsMs }: Extract<TraceRecord, { kind: 'layer' | 'whole' }>,
+    what: number,
+    place: string,
+  ): void {
+    const model = this.model ?? this.modelOf.get(trace);
+    const system = this.systemOf.get(process);
+    const values = durationsMs.length === 0 ? [DESCRIBED] : durationsMs;
+    if (model !== undefined && (process === undefined || system !== undefined)) {
+      const gathered = this.gatheredFor(model, system);
+      for (const value of values) this.put(gathered, what, value);
+      return;
+    }
+    const pending = this.pendingFor(trace, process, place);
+    for (const value of values) {
+      pending.what.push(what);
+      pending.durationsMs.push(value);
+    }
+  }
+
+  private pendingFor(trace: string, process: string | undefined, place: string): Pending {
+    let ofTrace = this.pending.get(trace);
+    if (ofTrace === undefined) {
+      if (this.pending.size >= MOST_OPEN_TRACES) {
+        const problem = `more than ${MOST_OPEN_TRACES} traces that don't name their model; name it with --model`;
+        throw traceError(this.source, place, problem);
+      }
+      ofTrace = new Map();
+      this.pending.set(trace, ofTrace);
+    }
+    let pending = ofTrace.get(process);
+    if (pending === undefined) {
+      pending = { trace, process, what: [], durationsMs: [] };
+      ofTrace.set(process, pending);
+    }
+    return pending;
+  }
+
+  /** Moves what has waited to where it belongs, as far as anybody has said where. */
+  private settle(trace: string): void {
+    for (const { process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
+      const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process));
+      for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED);
+    }
+    this.pending.delete(trace);
+  }
+
+  /** Settles what is complete, and makes room. Processes are the trace's own where its end is known. */
+  private forget(trace: string): void {
+    const processes = [...(this.pending.get(trace)?.keys() ?? [])];
+    this.settle(trace);
+    this.modelOf.delete(trace);
+    for (const process of processes) this.systemOf.delete(process);
+  }
+
+  private knowsSystems(trace: string): boolean {
+    const processes = [...(this.pending.get(trace)?.keys() ?? [])];
+    return processes.every((process) => process === undefined || this.systemOf.has(process));
+  }
+
+  private gatheredFor(model: string | undefined, system: string | undefined): Gathered {
+    const key = JSON.stringify([model, system]);
+    let gathered = this.gathered.get(key);
+    if (gathered === undefined) {
+      gathered = new Gathered(model, system);
+      this.gathered.set(key, gathered);
+    }
+    return gathered;
+  }
+
+  private put(gathered: Gathered, what: number, ms: number): void {
+    if (what < 0) {
+      if (!Number.isNaN(ms)) (what === WHOLE ? gathered.whole : gathered.tracedWhole).add(ms);
+      return;
+    }
+    let samples = gathered.layers.get(what);
+    if (samples === undefined) {
+      samples = new Samples();
+      gathered.layers.set(what, samples);
+    }
+    if (!Number.isNaN(ms)) samples.add(ms);
+  }
+
+  /**
+   * @param onePerPosition see {@link TraceReader}
+   * @throws PlatformError `usage` where a table says two things of one layer
+   */
+  finish(onePerPosition: boolean): readonly TracedModel[] {
+    for (const trace of [...this.pending.keys()]) this.settle(trace);
+    return [...this.gathered.values()].map(({ model, system, layers, whole, tracedWhole }) => {
+      const ids = this.leaves([...layers.keys()]);
+      if (onePerPosition) this.refuseTwice(ids, model);
+      return {
+        model,
+        system,
+        source: this.source,
+        layers: ids
+          .map((id) => {
+            const samples = layers.get(id);
+            return { layer: this.layers[id], samplesMs: samples?.values ?? [], runs: samples?.count ?? 0 };
+          })
+          .flatMap(({ layer, ...measured }) => (layer === undefined ? [] : [{ ...layer, ...measured }]))
+          .sort((a, b) => comparePaths(a.index, b.index)),
+        wholeMs: whole.values,
+        tracedWholeMs: tracedWhole.values,
+      };
+    });
+  }
+
+  /** Layers that are no modules of others: the time of 0-1 contains that of 0-1-2. */
+  private leaves(ids: readonly number[]): readonly number[] {
+    const modules = new Set<string>();
+    for (const id of ids) {
+      const path = this.layers[id]?.index.split('-') ?? [];
+      for (let length = 1; length < path.length; length++) modules.add(path.slice(0, length).join('-'));
+    }
+    return modules.size === 0 ? ids : ids.filter((id) => !modules.has(this.layers[id]?.index ?? ''));
+  }
+
+  private refuseTwice(ids: readonly number[], model: string | undefined): void {
+    const first = new Map<string, number>();
+    for (const id of ids) {
+      const layer = this.layers[id];
+      if (layer === undefined) continue;
+      const position = `${layer.index} ${layer.last ?? ''} ${layer.granularity ?? ''}`;
+      const other = first.get(position);
+      if (other === undefined) {
+        first.set(position, id);
+        continue;
+      }
+      const problem = `layer ${layer.index} of ${quoted(model ?? '')} is not the same as at ${this.places[other] ?? ''}; rows of one layer differ in their durations only`;
+      throw traceError(this.source, this.places[id] ?? '', problem);
+    }
+  }
+}
+
+/** Orders 2 before 10, and 0-9 before 0-10. */
+function comparePaths(a: string, b: string): number {
+  const [pathA, pathB] = [a.split('-').map(Number), b.split('-').map(Number)];
+  for (let i = 0; i < Math.max(pathA.length, pathB.length); i++) {
+    const difference = (pathA[i] ?? -1) - (pathB[i] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,71 @@
+import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { emitPlatformSpan, systemOf } from './platform-span.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TraceReader } from './trace-record.js';
+
+/** Where a trace's own parts stand in `{"data": [{"traceID", "spans", "processes"}]}`, in whatever order. */
+const PATHS = [
+  ['data', ELEMENTS, 'spans', ELEMENTS],
+  ['data', ELEMENTS, 'processes'],
+] as const;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Reads tags, a list of {key, type, value}, by their names. */
+function taggedBy(tags: unknown): (name: string) => unknown {
+  const list: readonly unknown[] = Array.isArray(tags) ? tags : [];
+  return (name) => {
+    for (const tag of list) if (isEntry(tag) && tag['key'] === name) return tag['value'];
+    return undefined;
+  };
+}
+
+function readSpan(value: unknown, trace: string, source: string, place: string, emit: Emit): void {
+  if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
+  const { operationName, duration, tags, processID } = value;
+  // Microseconds.
+  if (typeof duration !== 'number') {
+    throw traceError(source, place, `duration: expected a number, found ${quoted(JSON.stringify(duration ?? null))}`);
+  }
+  const span = {
+    trace,
+    process: processOf(trace, processID),
+    name: typeof operationName === 'string' ? operationName : '',
+    durationMs: duration / 1000,
+    tag: taggedBy(tags),
+  };
+  emitPlatformSpan(span, source, place, emit);
+}
+
+/** Names of processes are unique within their trace only. */
+function processOf(trace: string, id: unknown): string {
+  return `${trace} ${typeof id === 'string' ? id : ''}`;
+}
+
+/** Jaeger's JSON, as its user interface and its query service write it. */
+export const jaeger: TraceReader = {
+  onePerPosition: false,
+  detects: (head) => /^\s*\{\s*"data"\s*:\s*\[/.test(head) || (/"traceID"/.test(head) && /"operationName"/.test(head)),
+  async read(chunks, source, emit) {
+    let latest: string | undefined;
+    const picker = new JsonPicker(source, PATHS, (path, value, offset, owner) => {
+      const place = `byte ${offset}`;
+      const trace = String(owner);
+      if (latest !== undefined && latest !== trace) emit({ kind: 'end', trace: latest }, place);
+      latest = trace;
+      if (path === 0) readSpan(value, trace, source, place, emit);
+      else if (isEntry(value)) {
+        for (const [id, process] of Object.entries(value)) {
+          const system = systemOf(taggedBy(isEntry(process) ? process['tags'] : undefined));
+          if (system !== undefined) emit({ kind: 'system', process: processOf(trace, id), system }, place);
+        }
+      }
+    });
+    for await (const chunk of chunks) picker.write(chunk);
+    picker.end();
+  },
+};

@@ -1,0 +1,89 @@
+import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
+
+/** Events that are one execution of a node end like this; older versions have fences beside them. */
+const KERNEL = '_kernel_time';
+
+/** The event of one execution of the whole model. */
+const MODEL_RUN = 'model_run';
+
+/** A profile is one session's, so one model's. */
+const TRACE = 'session';
+
+/** As ONNX Runtime names element types, where ONNX has another name. */
+const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A list of {type: dims}, one entry a tensor. */
+function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const tensors: TracedTensor[] = [];
+  for (const entry of value as readonly unknown[]) {
+    if (!isEntry(entry)) return undefined;
+    for (const type in entry) {
+      const dims = entry[type];
+      if (!Array.isArray(dims) || !dims.every((dim) => Number.isInteger(dim))) return undefined;
+      tensors.push({ elementType: ELEMENT_TYPES[type] ?? type, dims: dims as number[] });
+    }
+  }
+  return tensors;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function readEvent(event: Entry, source: string, place: string, emit: Emit): void {
+  const { cat, name, dur, args } = event;
+  const isNode = cat === 'Node' && typeof name === 'string' && name.endsWith(KERNEL);
+  if (!isNode && !(cat === 'Session' && name === MODEL_RUN)) return;
+  if (typeof dur !== 'number' || !Number.isFinite(dur) || dur < 0) {
+    throw traceError(
+      source,
+      place,
+      `dur: expected microseconds from zero up, found ${quoted(JSON.stringify(dur ?? null))}`,
+    );
+  }
+  const durationsMs = [dur / 1000];
+  if (!isNode) {
+    emit({ kind: 'whole', trace: TRACE, layersTraced: true, durationsMs }, place);
+    return;
+  }
+  const facts = isEntry(args) ? args : {};
+  const index = textOf(facts['node_index']);
+  const operator = textOf(facts['op_name']);
+  if (!/^\d+$/.test(index) || operator === '') {
+    throw traceError(source, place, 'args: expected node_index and op_name, as ONNX Runtime 1.9 and newer write them');
+  }
+  const layer = {
+    index,
+    name: name.slice(0, -KERNEL.length),
+    operator,
+    inputs: tensorsOf(facts['input_type_shape']),
+    outputs: tensorsOf(facts['output_type_shape']),
+  };
+  emit({ kind: 'layer', trace: TRACE, layer, durationsMs }, place);
+}
+
+/**
+ * A profile of ONNX Runtime (`enableProfiling`): Chrome trace events of the category Node, one for each execution of a
+ * node of the optimized graph, with its operator and the types and shapes of its inputs, weights among them, and outputs.
+ */
+export const onnxruntime: TraceReader = {
+  onePerPosition: false,
+  detects: (head) => /"cat"\s*:\s*"(Session|Node)"/.test(head),
+  async read(chunks, source, emit) {
+    const onEvent = (_path: number, value: unknown, offset: number): void => {
+      if (isEntry(value)) readEvent(value, source, `byte ${offset}`, emit);
+    };
+    const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
+    for await (const chunk of chunks) picker.write(chunk);
+    picker.end();
+  },
+};

@@ -1,0 +1,83 @@
+import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { emitPlatformSpan, systemOf } from './platform-span.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TraceReader } from './trace-record.js';
+
+/**
+ * Where spans stand in `{"resourceSpans": [{"resource", "scopeSpans": [{"spans"}]}]}`; older producers wrote
+ * `instrumentationLibrarySpans`. A resource comes before its spans.
+ */
+const PATHS = [
+  ['resourceSpans', ELEMENTS, 'resource'],
+  ['resourceSpans', ELEMENTS, 'scopeSpans', ELEMENTS, 'spans', ELEMENTS],
+  ['resourceSpans', ELEMENTS, 'instrumentationLibrarySpans', ELEMENTS, 'spans', ELEMENTS],
+] as const;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null;
+}
+
+/** An AnyValue: exactly one of stringValue, intValue (a number or decimal text), doubleValue, boolValue, arrayValue. */
+function anyValue(value: unknown): unknown {
+  if (!isEntry(value)) return undefined;
+  const { stringValue, intValue, doubleValue, boolValue, arrayValue } = value;
+  if (arrayValue !== undefined && isEntry(arrayValue)) {
+    const values: unknown = arrayValue['values'];
+    return Array.isArray(values) ? values.map(anyValue) : [];
+  }
+  return stringValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? boolValue;
+}
+
+function attributedBy(attributes: unknown): (name: string) => unknown {
+  const list: readonly unknown[] = Array.isArray(attributes) ? attributes : [];
+  return (name) => {
+    for (const entry of list) if (isEntry(entry) && entry['key'] === name) return anyValue(entry['value']);
+    return undefined;
+  };
+}
+
+/** Nanoseconds since 1970 as decimal text, exact, since a double is not. */
+function nanoseconds(value: unknown): bigint | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+}
+
+function readSpan(value: unknown, system: string | undefined, source: string, place: string, emit: Emit): void {
+  if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
+  const start = nanoseconds(value['startTimeUnixNano']);
+  const end = nanoseconds(value['endTimeUnixNano']);
+  if (start === undefined || end === undefined) {
+    throw traceError(source, place, 'startTimeUnixNano, endTimeUnixNano: expected nanoseconds as decimal text');
+  }
+  const { name, traceId, attributes } = value;
+  const span = {
+    trace: String(traceId),
+    process: system,
+    name: typeof name === 'string' ? name : '',
+    durationMs: Number(end - start) / 1e6,
+    tag: attributedBy(attributes),
+  };
+  emitPlatformSpan(span, source, place, emit);
+}
+
+/** OTLP's JSON encoding: one export request, or one a line as collectors write them. */
+export const otlp: TraceReader = {
+  onePerPosition: false,
+  detects: (head) => /"resourceSpans"\s*:/.test(head),
+  async read(chunks, source, emit) {
+    let system: string | undefined;
+    const picker = new JsonPicker(source, PATHS, (path, value, offset) => {
+      const place = `byte ${offset}`;
+      if (path > 0) {
+        readSpan(value, system, source, place, emit);
+        return;
+      }
+      system = systemOf(attributedBy(isEntry(value) ? value['attributes'] : undefined));
+      if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
+    });
+    for await (const chunk of chunks) picker.write(chunk);
+    picker.end();
+  },
+};

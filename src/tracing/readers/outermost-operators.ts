@@ -1,0 +1,139 @@
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
+
+/** Operator events that are kept until the file's end; 40 bytes each. */
+const MOST_EVENTS = 4_000_000;
+
+/** Where a message about what is known at the end only places it. */
+const END = 'end of the file';
+
+/** One call of an operator, as PyTorch's profiler writes it. */
+interface OperatorCall {
+  readonly trace: string;
+  readonly thread: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly startUs: number;
+  readonly durationUs: number;
+  readonly place: string;
+}
+
+/** Calls of one thread, in columns, since there may be millions. */
+interface Thread {
+  readonly trace: string;
+  readonly startUs: number[];
+  readonly durationUs: number[];
+  /** Index into the operators, or what stands for a range that the user named. */
+  readonly operator: number[];
+}
+
+/** A range that the user named, around one run of the model. */
+const RANGE = -1;
+
+const ELEMENT_TYPES: Readonly<Record<string, string>> = {
+  float: 'float32',
+  double: 'float64',
+  'long int': 'int64',
+  int: 'int32',
+};
+
+/** Inputs that are tensors; scalars and lists have empty dimensions and no type of a tensor. */
+function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
+  const dims = args['Input Dims'];
+  const types = args['Input type'];
+  if (!Array.isArray(dims)) return undefined;
+  return dims.flatMap((entry: unknown, i): TracedTensor[] => {
+    if (!Array.isArray(entry) || entry.length === 0 || !entry.every((dim) => Number.isInteger(dim) && dim >= 0))
+      return [];
+    const type: unknown = Array.isArray(types) ? types[i] : undefined;
+    return [
+      { elementType: typeof type === 'string' ? (ELEMENT_TYPES[type] ?? type) : undefined, dims: entry as number[] },
+    ];
+  });
+}
+
+/** Values of the inputs that are no tensors: strides, paddings, which decide how long an operator takes. */
+function attributesOf(args: OperatorCall['args']): TracedLayer['attributes'] {
+  const values = args['Concrete Inputs'];
+  if (!Array.isArray(values)) return undefined;
+  return Object.fromEntries(values.flatMap((value: unknown, i) => (value === '' ? [] : [[`input ${i}`, value]])));
+}
+
+/**
+ * Finds the operators that a model itself called: the others, convolution in conv2d, are in their time already. Events come in
+ * any order, so that this is known at the end only.
+ */
+export class OutermostOperators {
+  private readonly threads = new Map<string, Thread>();
+  private readonly ids = new Map<string, number>();
+  private readonly operators: Omit<TracedLayer, 'index'>[] = [];
+  private count = 0;
+
+  constructor(private readonly source: string) {}
+
+  add({ trace, thread, name, args, startUs, durationUs, place }: OperatorCall): void {
+    if (++this.count > MOST_EVENTS)
+      throw traceError(this.source, place, `more than ${MOST_EVENTS} operators; split the file`);
+    if (name === '') throw traceError(this.source, place, `name: expected an operator, found ${quoted(name)}`);
+    const operator = { name: '', operator: name, inputs: tensorsOf(args), attributes: attributesOf(args) };
+    const identity = JSON.stringify(operator);
+    let id = this.ids.get(identity);
+    if (id === undefined) {
+      id = this.operators.length;
+      this.ids.set(identity, id);
+      this.operators.push(operator);
+    }
+    this.note(trace, thread, startUs, durationUs, id);
+  }
+
+  /** Notes a named range: `record_function('model')` or a profiler's step, taken for one run of the model. */
+  addRange({
+    trace,
+    thread,
+    startUs,
+    durationUs,
+  }: Pick<OperatorCall, 'trace' | 'thread' | 'startUs' | 'durationUs'>): void {
+    this.note(trace, thread, startUs, durationUs, RANGE);
+  }
+
+  private note(trace: string, thread: string, startUs: number, durationUs: number, operator: number): void {
+    const calls = this.threads.get(thread) ?? { trace, startUs: [], durationUs: [], operator: [] };
+    this.threads.set(thread, calls);
+    calls.startUs.push(startUs);
+    calls.durationUs.push(durationUs);
+    calls.operator.push(operator);
+  }
+
+  /**
+   * Hands on the outermost calls of each thread, numbered in the order of time; anew in each range where there are any,
+   * and then only what is in one.
+   */
+  finish(emit: Emit): void {
+    for (const { trace, startUs, durationUs, operator } of this.threads.values()) {
+      const at = (column: readonly number[], i: number): number => column[i] ?? 0;
+      const order = startUs.map((_start, i) => i);
+      order.sort((a, b) => at(startUs, a) - at(startUs, b) || at(durationUs, b) - at(durationUs, a));
+      const hasRanges = operator.includes(RANGE);
+      let [rangeEndUs, endUs, position] = [hasRanges ? -Infinity : Infinity, -Infinity, 0];
+      for (const i of order) {
+        const start = at(startUs, i);
+        const durationsMs = [at(durationUs, i) / 1000];
+        if (at(operator, i) === RANGE) {
+          if (start < rangeEndUs) continue;
+          rangeEndUs = start + at(durationUs, i);
+          position = 0;
+          emit({ kind: 'whole', trace, process: trace, layersTraced: true, durationsMs }, END);
+          continue;
+        }
+        if (start < endUs || start >= rangeEndUs) continue;
+        endUs = start + at(durationUs, i);
+        const found = this.operators[at(operator, i)];
+        if (found === undefined) continue;
+        emit(
+          { kind: 'layer', trace, process: trace, layer: { index: String(position++), ...found }, durationsMs },
+          END,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** As hostile as a number of dimensions gets. */
+const MOST_DIMENSIONS = 32;
+const MOST_SHAPES = 1024;
+
+/**
+ * Shapes as text, as producers of traces write them: `1x3x224x224;64x3x7x7`, `[1, 3, 224, 224]`, `(1, 3)`,
+ * `{1,64,56,56}`, `[[1,3,224,224],[64,3,7,7]]`. A scalar is `[]`, or nothing between two semicolons.
+ *
+ * @returns undefined where the text is none
+ */
+export function parseShapes(text: string): number[][] | undefined {
+  const plain = text.trim().replaceAll('(', '[').replaceAll(')', ']').replaceAll('{', '[').replaceAll('}', ']');
+  const parts = plain.includes('[') ? bracketed(plain) : plain.split(';');
+  if (parts === undefined || parts.length > MOST_SHAPES) return undefined;
+  const shapes = parts.map((part) => dimsOf(part));
+  return shapes.every((shape) => shape !== undefined) ? shapes : undefined;
+}
+
+/** What is in the innermost brackets. */
+function bracketed(text: string): string[] | undefined {
+  const inner = [...text.matchAll(/\[([^[\]]*)\]/g)].map(([, content = '']) => content);
+  const rest = text.replaceAll(/\[[^[\]]*\]/g, '').replaceAll(/[\s,;]/g, '');
+  return rest === '' || rest === '[]' ? inner : undefined;
+}
+
+function dimsOf(text: string): number[] | undefined {
+  const words = text.split(/[\s,x×*]+/).filter((word) => word !== '');
+  if (words.length > MOST_DIMENSIONS || !words.every((word) => /^\d{1,15}$/.test(word))) return undefined;
+  return words.map(Number);
+}

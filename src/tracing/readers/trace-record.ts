@@ -1,0 +1,74 @@
+/** A tensor as a trace tells of it. */
+export interface TracedTensor {
+  /** As ONNX names it (float32); undefined where the trace doesn't say. */
+  readonly elementType?: string | undefined;
+  readonly dims: readonly number[];
+}
+
+/** What a trace knows of a layer, which is less than a signature as a rule. Whatever it doesn't tell is absent. */
+export interface TracedLayer {
+  /** Where it stands in its model: a number, or the path of numbers of a layer in a module: 0-1-2. */
+  readonly index: string;
+  /** Index of the last layer, where several consecutive ones were timed together. */
+  readonly last?: number | undefined;
+  /** Longest sequence allowed when the model was cut for this measurement; absent for single layers. */
+  readonly granularity?: number | undefined;
+  readonly name: string;
+  readonly operator: string;
+  /** Equal for layers that are the same to whoever wrote the trace. */
+  readonly signature?: string | undefined;
+  /** Parameters of the operator. */
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined;
+  readonly inputs?: readonly TracedTensor[] | undefined;
+  readonly outputs?: readonly TracedTensor[] | undefined;
+  /** Arithmetic operations of one execution. */
+  readonly operations?: number | undefined;
+  /** Bytes read and written by one execution. */
+  readonly bytes?: number | undefined;
+  /** Indices of the layers whose outputs it reads. */
+  readonly after?: readonly number[] | undefined;
+}
+
+/** Whose a statement is. */
+interface Belonging {
+  /** Statements with the same one are of one model. */
+  readonly trace: string;
+  /** Statements with the same one are of one system; absent where a file has only one. */
+  readonly process?: string | undefined;
+}
+
+/** One statement of a trace. */
+export type TraceRecord =
+  /** Executions of a layer; none where the trace only describes it. */
+  | (Belonging & { readonly kind: 'layer'; readonly layer: TracedLayer; readonly durationsMs: readonly number[] })
+  /** Executions of the whole model. */
+  | (Belonging & {
+      readonly kind: 'whole';
+      /** Whether its layers were traced meanwhile, which costs time. */
+      readonly layersTraced: boolean;
+      readonly durationsMs: readonly number[];
+    })
+  /** Of which model a trace is. */
+  | { readonly kind: 'model'; readonly trace: string; readonly model: string }
+  /** On which system a process ran. */
+  | { readonly kind: 'system'; readonly process: string | undefined; readonly system: string }
+  /** Nothing more comes of this trace. */
+  | { readonly kind: 'end'; readonly trace: string };
+
+/** Gets what a reader finds, in the order of the file. */
+export type Emit = (record: TraceRecord, place: string) => void;
+
+/** Reads one format. */
+export interface TraceReader {
+  /** Whether a layer that is there twice has to be the same one: in a table, but not in a trace of several batch sizes. */
+  readonly onePerPosition: boolean;
+  /** Whether a file that begins like this is of the format. */
+  detects(head: string): boolean;
+  /**
+   * Reads a whole file, piece by piece.
+   *
+   * @param source what messages call the file
+   * @throws PlatformError `usage` for what is not of the format, with its place
+   */
+  read(chunks: AsyncIterable<Buffer>, source: string, emit: Emit): Promise<void>;
+}

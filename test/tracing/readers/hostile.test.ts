@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readText } from './trace-text.js';
+
+const node = (fields: string): string =>
+  `[\n{"cat" : "Node","dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","node_index" : "0"}},\n{"cat" : "Node","ph" : "X","name" :"a_kernel_time",${fields}}\n]`;
+const chrome = (event: string): string => `{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1}, ${event}]}`;
+const span = (fields: string): string =>
+  `{"data":[{"traceID":"1","spans":[{"traceID":"1","operationName":"c_predict","processID":"p",${fields}}],"processes":{}}]}`;
+
+describe('a trace that cannot be true is refused with its place', () => {
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    [
+      'a kernel of negative duration',
+      node('"dur" :-5,"args" : {"op_name" : "Relu","node_index" : "0"}'),
+      /byte 121: dur: /,
+    ],
+    [
+      'a kernel whose duration is text',
+      node('"dur" :"5","args" : {"op_name" : "Relu","node_index" : "0"}'),
+      /dur: expected/,
+    ],
+    ['a kernel without an operator', node('"dur" :5,"args" : {"node_index" : "0"}'), /op_name/],
+    ['an event of negative duration', chrome('{"ph": "X", "ts": 1, "dur": -1, "pid": 1}'), /byte \d+: dur: /],
+    ['an event without a time', chrome('{"ph": "X", "dur": 1, "pid": 1}'), /ts: expected/],
+    [
+      'an event that ends before it began',
+      chrome('{"ph":"B","ts":5,"pid":1},{"ph":"E","ts":4,"pid":1}'),
+      /dur: expected/,
+    ],
+    ['an event that is a number', chrome('7'), /expected an event/],
+    ['a span of negative duration', span('"duration":-1'), /byte \d+: a duration of -0.001 ms/],
+    ['a span of infinite duration', span('"duration":1e999'), /a duration of Infinity ms/],
+    ['a span without a duration', span('"tags":[]'), /duration: expected a number/],
+    [
+      'an index that is none',
+      span('"duration":1,"tags":[{"key":"layer_sequence_index","value":"first"}]').replace('c_predict', 'conv'),
+      /layer_sequence_index: expected a number/,
+    ],
+    [
+      'a span without an end',
+      '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"1"}]}]}]}',
+      /endTimeUnixNano/,
+    ],
+    [
+      'a span that ends before it starts',
+      '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
+      /a duration of -1 ms/,
+    ],
+    ['a file of no known format', '<xml/>', /begins like none of the formats/],
+  ];
+  for (const [what, text, message] of cases) {
+    test(what, async () => {
+      await assert.rejects(readText(text), message);
+    });
+  }
+
+  test('a file that is not there', async () => {
+    await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
+  });
+
+  test('tags named like properties of objects do no harm', async () => {
+    const [model] = await readText(
+      '{"data":[{"spans":[{"operationName":"conv","duration":5,"tags":[{"key":"__proto__","value":{"x":1}},{"key":"layer_sequence_index","value":"0"},{"key":"op_name","value":"constructor"}]}]}]}',
+    );
+    assert.equal(model?.layers[0]?.operator, 'constructor');
+  });
+
+  test('modules that contain other layers do not count twice', async () => {
+    const layer = (index: string): string =>
+      `{"operationName":"<${index}>__n__Linear","duration":5,"tags":[]}`.replace('<', '').replace('>', '');
+    const [model] = await readText(`{"data":[{"spans":[${['0', '0-1', '0-2', '1'].map(layer).join()}]}]}`);
+    assert.deepEqual(
+      model?.layers.map(({ index }) => index),
+      ['0-1', '0-2', '1'],
+    );
+  });
+
+  test('of very many executions an evenly spread part is kept, and all are counted', async () => {
+    const events = Array.from(
+      { length: 10_000 },
+      (_, run) =>
+        `{"ph":"X","ts":${run},"dur":${run},"pid":1,"name":"n","args":{"layer_sequence_index":"0","op_name":"Relu"}}`,
+    );
+    const [model] = await readText(`{"traceEvents":[${events.join()}]}`);
+    const [layer] = model?.layers ?? [];
+    assert.equal(layer?.runs, 10_000);
+    assert(layer.samplesMs.length < 5000);
+    const mean = layer.samplesMs.reduce((sum, ms) => sum + ms, 0) / layer.samplesMs.length;
+    assert(Math.abs(mean - 5) < 0.01, String(mean));
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readText } from './trace-text.js';
+
+const CSV = `model,index,op,attributes,input_shapes,output_shapes,duration_us,runs
+net,0,Conv,"{""strides"":[2,2]}",1x3x8x8;4x3x3x3,1x4x4x4,120.5,50
+net,1,Relu,,1x4x4x4,1x4x4x4,10,50
+net,,,,,,140,50
+`;
+
+const LINES = `{"model":"net","index":0,"op":"Conv","attributes":{"strides":[2,2]},"input_shapes":[[1,3,8,8],[4,3,3,3]],"output_shapes":"1x4x4x4","duration_us":120.5,"runs":50}
+{"model":"net","index":1,"op":"Relu","input_shapes":[[1,4,4,4]],"output_shapes":[[1,4,4,4]],"duration_ms":0.01}
+
+{"model":"net","durations_us":[140]}
+`;
+
+describe('a layer table', () => {
+  test('says the same as CSV and as JSON lines', async () => {
+    const [csv] = await readText(CSV);
+    const [lines] = await readText(LINES);
+    assert.equal(csv?.layers.length, 2);
+    const [conv, relu] = csv.layers;
+    assert.deepEqual(conv?.attributes, { strides: [2, 2] });
+    assert.deepEqual(
+      conv.inputs?.map(({ dims }) => dims),
+      [
+        [1, 3, 8, 8],
+        [4, 3, 3, 3],
+      ],
+    );
+    assert.deepEqual(conv.samplesMs, [0.1205]);
+    assert.equal(relu?.attributes, undefined);
+    assert.deepEqual(csv.wholeMs, [0.14]);
+    assert.deepEqual(lines?.layers, csv.layers);
+    assert.deepEqual(lines.wholeMs, csv.wholeMs);
+  });
+
+  test('quoted fields may hold commas, quotes and line ends', async () => {
+    const [model] = await readText('model,index,name,op\n"a ""b"", c",0,"two\nlines",Relu\n');
+    assert.equal(model?.model, 'a "b", c');
+    assert.equal(model.layers[0]?.name, 'two\nlines');
+  });
+
+  test('a repeated row of a layer is another run of it', async () => {
+    const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
+    const [model] = await readText(`${row}10}\n${row}12}\n`);
+    assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
+  });
+
+  test('models of different systems are kept apart', async () => {
+    const row = (system: string): string =>
+      `{"model":"net","system":"${system}","index":0,"op":"Relu","duration_us":10}\n`;
+    const models = await readText(row('a') + row('b'));
+    assert.deepEqual(
+      models.map(({ system, layers }) => [system, layers.length]),
+      [
+        ['a', 1],
+        ['b', 1],
+      ],
+    );
+  });
+});
+
+describe('a wrong row is named with its line', () => {
+  const first = '{"model":"net","index":0,"op":"Relu","duration_us":10}\n';
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['a negative duration', `${first}{"model":"net","index":1,"op":"Relu","duration_us":-1}`, /line 2: duration_us: /],
+    ['no number', `${first}{"model":"net","index":1,"op":"Relu","duration_us":NaN}`, /line 2: not JSON/],
+    [
+      'an infinite duration',
+      `${first}{"model":"net","index":1,"op":"Relu","duration_us":1e999}`,
+      /line 2: duration_us: /,
+    ],
+    ['an unknown column', `${first}{"model":"net","index":1,"op":"Relu","latency":1}`, /line 2: .*latency/],
+    ['no operator', `${first}{"model":"net","index":1,"duration_us":1}`, /line 2: op: expected/],
+    [
+      'a sequence that ends before it begins',
+      `${first}{"model":"net","index":4,"last":2}`,
+      /line 2: last: 2 is before/,
+    ],
+    ['shapes that are none', `${first}{"model":"net","index":1,"op":"Relu","input_shapes":"huge"}`, /line 2: .*huge/],
+    [
+      'the same index with another operator',
+      `${first}{"model":"net","index":0,"op":"Tanh"}`,
+      /line 2: layer 0 of "net".* line 1/,
+    ],
+    ['a field too many', 'model,index,op\nnet,0,Relu,7\n', /line 2: expected 3 fields, found 4/],
+    ['text for a number', 'model,index,op,duration_us\nnet,0,Relu,fast\n', /line 2: duration_us/],
+    ['an open quote', 'model,index,op\nnet,0,"Relu\n', /line 2: the file ends in the middle of a record/],
+    ['an endless line', `model,index,op\n${'x'.repeat(3 * 2 ** 20)}`, /line 2: a record of more than/],
+  ];
+  for (const [what, text, message] of cases) {
+    test(what, async () => {
+      await assert.rejects(readText(text), message);
+    });
+  }
+});
