@@ -25,6 +25,7 @@ export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluatio
 
 // Measuring.
 export type { BenchmarkAgent } from './agent/benchmark-agent.js';
+export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
 export { measurementSchema, type Measurement } from './measurement/measurement.js';
 export { protocolKey, type Protocol } from './measurement/protocol.js';

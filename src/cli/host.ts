@@ -1,16 +1,18 @@
-import { join } from 'node:path';
-import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
-import { startAgent } from '../agent/server.js';
-import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { connectAgent } from '../agent/agent-client.js';
-import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
-import type { CommandHost, Progress } from '../evaluation/plugin.js';
-import { loadModel } from '../registry/load-model.js';
-import { resolveBenchmark } from '../registry/resolve-benchmark.js';
-import { openStore } from '../store/open-store.js';
-import { defaultCacheDir } from '../zoo/cache.js';
-import { createProgress } from './progress.js';
-import type { Terminal } from './terminal.js';
+import { join } from "node:path";
+import { logVerbosity, setLogVerbosity } from "@grpc/grpc-js";
+import { startAgent } from "../agent/server.js";
+import type { BenchmarkAgent } from "../agent/benchmark-agent.js";
+import { connectAgent } from "../agent/agent-client.js";
+import { cacheOptimizedGraphs } from "../agent/optimized-graph-cache.js";
+import { PlatformError } from "../errors.js";
+import type { CommandHost, Progress } from "../evaluation/plugin.js";
+import type { FrameworkName } from "../predictor/frameworks.js";
+import { loadModel } from "../registry/load-model.js";
+import { resolveBenchmark } from "../registry/resolve-benchmark.js";
+import { openStore } from "../store/open-store.js";
+import { defaultCacheDir } from "../zoo/cache.js";
+import { createProgress } from "./progress.js";
+import type { Terminal } from "./terminal.js";
 
 /** A host whose resources live as long as one command. */
 export interface OwnedHost extends CommandHost {
@@ -20,11 +22,18 @@ export interface OwnedHost extends CommandHost {
 }
 
 /** Settings that every agent can describe itself with. */
-const ANY_RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+const ANY_RUN_OPTIONS = {
+  threads: 1,
+  executionProvider: "cpu",
+  optimizationLevel: "all",
+} as const;
 
 /** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
 function quietGrpc({ env } = process): void {
-  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
+  if (
+    env["GRPC_VERBOSITY"] === undefined &&
+    env["GRPC_NODE_VERBOSITY"] === undefined
+  ) {
     setLogVerbosity(logVerbosity.NONE);
   }
 }
@@ -42,10 +51,25 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     else shown.warn(line);
   }
 
-  async function connect(server: string | undefined): Promise<BenchmarkAgent> {
+  async function connect(
+    server: string | undefined,
+    framework?: FrameworkName,
+  ): Promise<BenchmarkAgent> {
+    if (server !== undefined && framework !== undefined) {
+      const problem = `--framework is for an agent that is started here; the one at ${server} has its own`;
+      throw new PlatformError(
+        "usage",
+        `${problem}: leave one of --server and --framework out`,
+      );
+    }
     let address = server;
     if (address === undefined) {
-      const agent = await startAgent({ host: '127.0.0.1', port: 0, resolveModel: resolveBenchmark });
+      const agent = await startAgent({
+        host: "127.0.0.1",
+        port: 0,
+        framework,
+        resolveModel: resolveBenchmark,
+      });
       closers.push(() => agent.close());
       address = agent.address;
     }
@@ -53,7 +77,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     closers.push(() => client.close());
     // A wrong address is to be noticed before anything slow begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
-    return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    return cacheOptimizedGraphs(client, join(defaultCacheDir(), "graphs"));
   }
 
   return {
@@ -65,7 +89,9 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
     openStore: async (uri) => {
-      const store = await openStore(uri, { onWarning: (message) => warn(`warning: ${message}`) });
+      const store = await openStore(uri, {
+        onWarning: (message) => warn(`warning: ${message}`),
+      });
       closers.push(() => store.close());
       return store;
     },

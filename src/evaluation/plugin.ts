@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import type { FrameworkName } from '../predictor/frameworks.js';
 import type { LoadedModel, LoadOptions } from '../registry/load-model.js';
 import type { ResultStore } from '../store/result-store.js';
 
@@ -31,8 +32,13 @@ export interface CommandHost {
   warn(line: string): void;
   /** @param quiet shows nothing */
   progress(quiet: boolean): Progress;
-  /** An agent at `server`, or one that is started on loopback; closed when the command ends. */
-  connect(server: string | undefined): Promise<BenchmarkAgent>;
+  /**
+   * An agent at `server`, or one that is started on loopback; closed when the command ends.
+   *
+   * @param framework what the latter runs models with
+   * @throws PlatformError `usage` for a framework where there is a server, which has its own
+   */
+  connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent>;
   /** The store at `uri`, or the user's own; closed when the command ends. */
   openStore(uri: string | undefined): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;

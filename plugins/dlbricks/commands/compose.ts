@@ -137,7 +137,7 @@ Examples:
         throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
       }
       if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
-      const agent = await host.connect(options.server);
+      const agent = await host.connect(options.server, options.framework);
       const outputs = await prepareOutputs(options);
       const recipe = await recipeOf(references, options, agent, host);
       const { system, measurements, protocol } = await sourceOf(recipe, options, agent, host);

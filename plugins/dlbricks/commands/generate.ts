@@ -7,12 +7,18 @@ import type { PreparedModel } from '../plan.js';
 import { writeSuite } from '../suite.js';
 import { uniqueBricks } from '../unique-bricks.js';
 import { loadModels } from './load-models.js';
-import { addCutOptions, addServerOption, cutOf, DEFAULTS, type MeasuringOptions } from './options.js';
+import {
+  addAgentOptions,
+  addCutOptions,
+  type AgentOptions,
+  cutOf,
+  DEFAULTS,
+  type MeasuringOptions,
+} from './options.js';
 
-interface GenerateOptions extends MeasuringOptions {
+interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly output: string;
   readonly decoy?: readonly string[];
-  readonly server?: string;
   readonly quiet?: boolean;
 }
 
@@ -45,7 +51,7 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
       '--decoy <model...>',
       'models whose bricks are mixed in, so that the suite does not tell which it represents',
     );
-  addServerOption(addCutOptions(command))
+  addAgentOptions(addCutOptions(command))
     .option('--quiet', 'no progress; errors and warnings only')
     .addHelpText(
       'after',
@@ -63,7 +69,7 @@ Example, of which the second line may run anywhere:
     .action(async (references: string[], options: GenerateOptions) => {
       const settings = cutOf(options);
       const { cut, granularity } = settings;
-      const agent = await host.connect(options.server);
+      const agent = await host.connect(options.server, options.framework);
       const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
       const progress = host.progress(options.quiet ?? false);
       const prepared: PreparedModel[] = [];

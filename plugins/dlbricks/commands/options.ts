@@ -1,5 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PlatformError, type Protocol, type RunOptions } from '../../../src/plugin-api.js';
+import {
+  DEFAULT_FRAMEWORK,
+  FRAMEWORK_NAMES,
+  type FrameworkName,
+  PlatformError,
+  type Protocol,
+  type RunOptions,
+} from '../../../src/plugin-api.js';
 import type { Cut, CutSettings } from '../evaluate.js';
 import type { Precision } from '../refine.js';
 
@@ -42,10 +49,15 @@ export interface PrecisionOptions {
   readonly repeatLimit?: number;
 }
 
-/** Where the work is done and where its results go. */
-export interface PlaceOptions {
-  readonly store?: string;
+/** Which agent measures. */
+export interface AgentOptions {
   readonly server?: string;
+  readonly framework?: FrameworkName;
+}
+
+/** Where the work is done and where its results go. */
+export interface PlaceOptions extends AgentOptions {
+  readonly store?: string;
   readonly quiet?: boolean;
   readonly exportJson?: string;
   readonly exportCsv?: string;
@@ -129,8 +141,11 @@ function addStoreOption(command: Command): Command {
   );
 }
 
-export function addServerOption(command: Command): Command {
-  return command.option('--server <host:port>', 'agent that measures (default: one is started on this machine)');
+export function addAgentOptions(command: Command): Command {
+  const framework = `what the agent that is started on this machine runs models with (default: ${DEFAULT_FRAMEWORK})`;
+  return command
+    .option('--server <host:port>', 'agent that measures (default: one is started on this machine)')
+    .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
 }
 
 function addExportOptions(command: Command): Command {
@@ -146,7 +161,7 @@ function addExportOptions(command: Command): Command {
 
 /** What every command has that makes reports of models: how to cut and measure, where, and where results go. */
 export function addReportingOptions(command: Command): Command {
-  return addExportOptions(addServerOption(addStoreOption(addMeasuringOptions(command))));
+  return addExportOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))));
 }
 
 /** How models are cut: as the options say, else as a manifest does, else by default. */

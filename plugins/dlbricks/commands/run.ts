@@ -96,7 +96,7 @@ interface RunOptions extends MeasuringOptions, PrecisionOptions, PlaceOptions {
 }
 
 async function runManifest(path: string, options: RunOptions, host: CommandHost): Promise<void> {
-  const agent = await host.connect(options.server);
+  const agent = await host.connect(options.server, options.framework);
   const progress = host.progress(options.quiet ?? false);
   const { manifest, protocol, models, notes, unmet } = await loadEvaluation(path, {
     ...(options.batch === undefined ? {} : { batch: options.batch }),
@@ -132,7 +132,7 @@ async function runSuite(folder: string, options: RunOptions, host: CommandHost):
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
   refuseCutOptions(options, '--suite');
-  const agent = await host.connect(options.server);
+  const agent = await host.connect(options.server, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
   const store = await host.openStore(options.store);

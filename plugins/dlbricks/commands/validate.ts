@@ -33,7 +33,7 @@ Examples:
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
     .action(async (references: string[], options: MeasuringOptions & PrecisionOptions & PlaceOptions) => {
-      const agent = await host.connect(options.server);
+      const agent = await host.connect(options.server, options.framework);
       const models = await loadModels(references, options, host);
       const settings = {
         models,
