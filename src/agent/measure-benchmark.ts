@@ -1,22 +1,18 @@
 import { PlatformError } from '../errors.js';
 import type { Outcome } from '../measurement/measurement.js';
+import type { SpanRecorder } from '../tracing/span-recorder.js';
 import { failureOf } from './failure.js';
 import type { Measured, MeasureJob } from './measure-jobs.js';
-import type { MeasureProgress } from './benchmark-agent.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
+import { recordRuns } from './run-spans.js';
+import { durationMsOf, timeRuns, type TimingContext } from './timed-runs.js';
 
 /** What measuring needs of the process that it happens in. */
-export interface MeasureContext extends OpenContext {
-  readonly nowNs: () => bigint;
-  /** Called between runs, outside of what is timed: clears away what a run left and lets pending events in. */
-  readonly settle: () => Promise<void>;
+export interface MeasureContext extends OpenContext, TimingContext {
   readonly peakMemoryBytes: () => number;
-  /** Resolves when the report is out of the way. */
-  readonly onProgress: (progress: MeasureProgress) => Promise<void>;
+  /** Gets what the measurement was made of, where somebody traces it. */
+  readonly recorder: SpanRecorder;
 }
-
-/** Fewest milliseconds between two reports while running. */
-const PROGRESS_INTERVAL_MS = 200;
 
 type Samples = Extract<Outcome, { kind: 'samples' }>;
 
@@ -26,37 +22,10 @@ function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
   return { kind: 'failure', ...failureOf(thrown, stage) };
 }
 
-async function takeSamples(
-  benchmark: OpenBenchmark,
-  { plan }: MeasureJob,
-  { nowNs, settle, onProgress }: MeasureContext,
-): Promise<Samples> {
-  const runsTotal = plan.warmupRuns + plan.runs;
-  let reportedNs = nowNs();
-  const timedRun = async (runsDone: number): Promise<number> => {
-    const aroundNs = nowNs();
-    if (runsDone === 0 || Number(aroundNs - reportedNs) >= PROGRESS_INTERVAL_MS * 1e6) {
-      reportedNs = aroundNs;
-      await onProgress({ phase: 'running', runsDone, runsTotal });
-    }
-    await settle();
-    const startNs = nowNs();
-    await benchmark.execute();
-    return Number(nowNs() - startNs) / 1e6;
-  };
-
-  const warmupMs: number[] = [];
-  while (warmupMs.length < plan.warmupRuns) warmupMs.push(await timedRun(warmupMs.length));
-  const runMs: number[] = [];
-  let spentMs = 0;
-  while (runMs.length < plan.runs && (runMs.length < plan.minRuns || spentMs < plan.timeBudgetMs)) {
-    const durationMs = await timedRun(plan.warmupRuns + runMs.length);
-    runMs.push(durationMs);
-    spentMs += durationMs;
-  }
-  const runsDone = warmupMs.length + runMs.length;
-  await onProgress({ phase: 'running', runsDone, runsTotal: runsDone });
-  return { kind: 'samples', runMs, warmupMs };
+async function takeSamples(benchmark: OpenBenchmark, { plan }: MeasureJob, context: MeasureContext): Promise<Samples> {
+  const { warmups, runs } = await timeRuns(benchmark, plan, context);
+  recordRuns(context.recorder, { warmups, runs });
+  return { kind: 'samples', runMs: runs.map(durationMsOf), warmupMs: warmups.map(durationMsOf) };
 }
 
 /**
@@ -77,7 +46,9 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
   let open: OpenBenchmark;
   try {
     const { memoryLimitBytes } = plan;
-    open = await openBenchmark({ benchmark, runOptions, memoryLimitBytes }, context);
+    const request = { benchmark, runOptions, memoryLimitBytes };
+    const load = { level: 'APPLICATION_TRACE' } as const;
+    open = await context.recorder.section('load_model', load, () => openBenchmark(request, context));
   } catch (error) {
     return measured(outcomeOf(error, 'open'), elapsedMs());
   }

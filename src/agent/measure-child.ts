@@ -5,12 +5,13 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../errors.js';
 import { type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
+import { SpanRecorder } from '../tracing/span-recorder.js';
 import { refusalOf } from './failure.js';
 import { inferTypes } from './infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from './measure-benchmark.js';
 import { optimizeGraph } from './optimize-graph.js';
-import type { Job, JobResult, OpenJob, Report } from './measure-jobs.js';
+import type { Assignment, Job, JobResult, OpenJob, Report } from './measure-jobs.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
 
 const [temporaryFolder = '', framework] = process.argv.slice(2);
@@ -62,7 +63,7 @@ async function settle(): Promise<void> {
   await setImmediate();
 }
 
-const context: MeasureContext = {
+const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
   temporaryFolder,
   nowNs: () => process.hrtime.bigint(),
@@ -82,10 +83,10 @@ async function openOrRefuse(job: OpenJob): Promise<OpenBenchmark> {
   }
 }
 
-async function resultOf(job: Job): Promise<JobResult> {
+async function resultOf(job: Job, recorder: SpanRecorder): Promise<JobResult> {
   switch (job.kind) {
     case 'measure':
-      return { kind: 'measured', measured: await measureBenchmark(job, context) };
+      return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
     case 'infer-types':
       return { kind: 'inferred', values: await inferTypes(job, context) };
     case 'optimize':
@@ -96,18 +97,21 @@ async function resultOf(job: Job): Promise<JobResult> {
   }
 }
 
-async function perform(job: Job): Promise<void> {
+async function perform({ job, traceLevel }: Assignment): Promise<void> {
   resetPeakMemory();
+  const recorder = new SpanRecorder(traceLevel);
   let result: JobResult;
   try {
-    result = await resultOf(job);
+    const span = { level: 'APPLICATION_TRACE', attributes: { 'process.pid': process.pid } } as const;
+    result = await recorder.section(job.kind.replaceAll('-', '_'), span, () => resultOf(job, recorder));
   } catch (error) {
     const code = error instanceof PlatformError ? error.code : 'internal';
     result = { kind: 'rejected', code, message: messageOf(error) };
   }
   globalThis.gc?.();
-  await send({ kind: 'result', result, residentBytes: process.memoryUsage.rss() });
+  const spans = recorder.take();
+  await send({ kind: 'result', result, spans, residentBytes: process.memoryUsage.rss() });
 }
 
-process.on('message', (job) => void perform(job as Job));
+process.on('message', (assignment) => void perform(assignment as Assignment));
 await send({ kind: 'ready', residentBytes: process.memoryUsage.rss() });

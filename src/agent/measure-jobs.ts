@@ -3,6 +3,8 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Outcome } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { RunOptions } from '../measurement/system.js';
+import type { TimedSpan } from '../tracing/span.js';
+import type { TraceLevel } from '../tracing/trace-level.js';
 import type { InferredValue, MeasureProgress, OptimizedGraph } from './benchmark-agent.js';
 
 /** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
@@ -36,7 +38,7 @@ export interface OpenJob {
   readonly memoryLimitBytes: number;
 }
 
-/** What the agent sends to a measuring process, one at a time. */
+/** What a measuring process is for, one at a time. */
 export type Job = MeasureJob | InferTypesJob | OptimizeJob | OpenJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
@@ -60,8 +62,21 @@ export type JobResult =
   | { readonly kind: 'opened' }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
+/** What the agent sends to a measuring process. */
+export interface Assignment {
+  readonly job: Job;
+  /** How deep the job is traced. */
+  readonly traceLevel: TraceLevel;
+}
+
 /** What a measuring process sends to the agent. */
 export type Report =
   | { readonly kind: 'ready'; readonly residentBytes: number }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }
-  | { readonly kind: 'result'; readonly result: JobResult; readonly residentBytes: number };
+  | {
+      readonly kind: 'result';
+      readonly result: JobResult;
+      /** What the job was made of, as far as it is traced. */
+      readonly spans: readonly TimedSpan[];
+      readonly residentBytes: number;
+    };

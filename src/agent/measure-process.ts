@@ -4,11 +4,12 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../errors.js';
 import { type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
+import { activeTracing } from '../tracing/tracing.js';
 import type { MeasureProgress } from './benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../cancellation.js';
 import { briefly, type Failure, failureOfDeath } from './failure.js';
 import type { JobEnd } from './job-end.js';
-import { type Job, type JobResult, LIFELINE_FILE_DESCRIPTOR, type Report, threadsOf } from './measure-jobs.js';
+import { type Assignment, type Job, LIFELINE_FILE_DESCRIPTOR, type Report, threadsOf } from './measure-jobs.js';
 import { temporaryFolderPath } from './temporary-folder.js';
 import { watchMemory } from './watch-memory.js';
 
@@ -44,6 +45,8 @@ interface Enforcement {
   peakBytes(): number;
   stop(): void;
 }
+
+type ResultReport = Extract<Report, { kind: 'result' }>;
 
 interface Exit {
   readonly exitCode: number | null;
@@ -166,7 +169,10 @@ export class MeasureProcess {
         await this.#exit;
         throw cancellationOf(signal);
       }
-      if ('kind' in ended) return ended;
+      if ('result' in ended) {
+        await activeTracing()?.record(ended.spans);
+        return ended.result;
+      }
       const elapsedMs = performance.now() - startMs;
       return {
         kind: 'died',
@@ -182,18 +188,19 @@ export class MeasureProcess {
     }
   }
 
-  #resultOf(job: Job, onProgress: (progress: MeasureProgress) => void): Promise<JobResult> {
+  #resultOf(job: Job, onProgress: (progress: MeasureProgress) => void): Promise<ResultReport> {
     return new Promise((resolve) => {
       this.#child.on('message', (message) => {
         const report = message as Report;
         if (report.kind === 'progress') onProgress(report.progress);
         if (report.kind === 'result') {
           this.#keptBytes = report.residentBytes;
-          resolve(report.result);
+          resolve(report);
         }
       });
       // Where the process is gone already, its exit says so.
-      this.#child.send(job, () => {});
+      const assignment: Assignment = { job, traceLevel: activeTracing()?.level() ?? 'NO_TRACE' };
+      this.#child.send(assignment, () => {});
     });
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MeasureProgress } from '../../src/agent/benchmark-agent.js';
 import { measureBenchmark, type MeasureContext } from '../../src/agent/measure-benchmark.js';
+import { SpanRecorder } from '../../src/tracing/span-recorder.js';
 import type { Protocol } from '../../src/measurement/protocol.js';
 import type { PreparedRun } from '../../src/predictor/predictor.js';
 import { protocol, relu, runOptions } from './support/tiny-benchmarks.js';
@@ -53,6 +54,7 @@ async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
+    recorder: new SpanRecorder('NO_TRACE'),
     onProgress(progress) {
       reports.push(progress);
       return later(reportMs);
