@@ -1,9 +1,10 @@
 import { PlatformError } from '../errors.js';
 import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
+import type { Framework } from '../predictor/predictor.js';
 import type { ServerSecurity } from '../rpc/security.js';
 import { createRpcServer } from '../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
-import { readMachine } from './describe-system.js';
+import { type Machine, readMachine } from './describe-system.js';
 import { MeasureRunner } from './measure-runner.js';
 import { addPredictService, type ResolveModel } from './predict-service.js';
 import { removeStaleFolders } from './temporary-folder.js';
@@ -21,6 +22,8 @@ export interface AgentOptions {
 }
 
 export interface RunningAgent {
+  readonly machine: Machine;
+  readonly framework: Framework;
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
   /** Stops measuring, ends every process that this agent started, and stops listening. May be called again. */
@@ -56,5 +59,5 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
     await closed;
   };
   let stopped: Promise<void> | undefined;
-  return { address, close: () => (stopped ??= stop()) };
+  return { machine: shared.machine, framework: shared.framework, address, close: () => (stopped ??= stop()) };
 }

@@ -1,39 +1,37 @@
-import { join } from "node:path";
-import { logVerbosity, setLogVerbosity } from "@grpc/grpc-js";
-import { startAgent } from "../agent/server.js";
-import type { BenchmarkAgent } from "../agent/benchmark-agent.js";
-import { connectAgent } from "../agent/agent-client.js";
-import { cacheOptimizedGraphs } from "../agent/optimized-graph-cache.js";
-import { PlatformError } from "../errors.js";
-import type { CommandHost, Progress } from "../evaluation/plugin.js";
-import type { FrameworkName } from "../predictor/frameworks.js";
-import { loadModel } from "../registry/load-model.js";
-import { resolveBenchmark } from "../registry/resolve-benchmark.js";
-import { openStore } from "../store/open-store.js";
-import { defaultCacheDir } from "../zoo/cache.js";
-import { createProgress } from "./progress.js";
-import type { Terminal } from "./terminal.js";
+import { join } from 'node:path';
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+import { startAgent } from '../agent/server.js';
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import { connectAgent } from '../agent/agent-client.js';
+import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
+import { PlatformError } from '../errors.js';
+import type { CommandHost, Progress } from '../evaluation/plugin.js';
+import type { FrameworkName } from '../predictor/frameworks.js';
+import { loadModel } from '../registry/load-model.js';
+import { resolveBenchmark } from '../registry/resolve-benchmark.js';
+import { openStore } from '../store/open-store.js';
+import { defaultCacheDir } from '../zoo/cache.js';
+import { createProgress } from './progress.js';
+import { NO_SECURITY, type Security } from './security.js';
+import type { Terminal } from './terminal.js';
 
 /** A host whose resources live as long as one command. */
 export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
+  /** What the command line and the environment say about TLS and the token. */
+  readonly security: Security;
+  /** Called once, before the command's action. */
+  secure(security: Security): void;
   /** Closes the store, the connection and the agent, in the reverse order of their opening. */
   close(): Promise<void>;
 }
 
 /** Settings that every agent can describe itself with. */
-const ANY_RUN_OPTIONS = {
-  threads: 1,
-  executionProvider: "cpu",
-  optimizationLevel: "all",
-} as const;
+const ANY_RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
 /** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
 function quietGrpc({ env } = process): void {
-  if (
-    env["GRPC_VERBOSITY"] === undefined &&
-    env["GRPC_NODE_VERBOSITY"] === undefined
-  ) {
+  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
     setLogVerbosity(logVerbosity.NONE);
   }
 }
@@ -43,6 +41,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   let shown: Progress | undefined;
   let exitCode = 0;
+  let security = NO_SECURITY;
   quietGrpc();
 
   /** Past a bar that is on the screen. */
@@ -51,33 +50,23 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     else shown.warn(line);
   }
 
-  async function connect(
-    server: string | undefined,
-    framework?: FrameworkName,
-  ): Promise<BenchmarkAgent> {
+  async function connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent> {
     if (server !== undefined && framework !== undefined) {
       const problem = `--framework is for an agent that is started here; the one at ${server} has its own`;
-      throw new PlatformError(
-        "usage",
-        `${problem}: leave one of --server and --framework out`,
-      );
+      throw new PlatformError('usage', `${problem}: leave one of --server and --framework out`);
     }
     let address = server;
     if (address === undefined) {
-      const agent = await startAgent({
-        host: "127.0.0.1",
-        port: 0,
-        framework,
-        resolveModel: resolveBenchmark,
-      });
+      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel: resolveBenchmark });
       closers.push(() => agent.close());
       address = agent.address;
     }
-    const client = connectAgent(address);
+    // The agent that was started for this command alone has nothing to prove.
+    const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
     // A wrong address is to be noticed before anything slow begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
-    return cacheOptimizedGraphs(client, join(defaultCacheDir(), "graphs"));
+    return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
   }
 
   return {
@@ -89,9 +78,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
     openStore: async (uri) => {
-      const store = await openStore(uri, {
-        onWarning: (message) => warn(`warning: ${message}`),
-      });
+      const store = await openStore(uri, { onWarning: (message) => warn(`warning: ${message}`) });
       closers.push(() => store.close());
       return store;
     },
@@ -101,6 +88,12 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     },
     get exitCode() {
       return exitCode;
+    },
+    get security() {
+      return security;
+    },
+    secure: (given) => {
+      security = given;
     },
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();

@@ -6,6 +6,7 @@ import { registerVersionCommand } from './commands/version.js';
 import { registerZooCommand } from './commands/zoo.js';
 import type { OwnedHost } from './host.js';
 import { PLATFORM_VERSION } from './platform-version.js';
+import { addSecurityOptions, loadSecurity } from './security.js';
 import type { Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -26,6 +27,8 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .showHelpAfterError('(add --help for what there is)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
+  addSecurityOptions(program);
+  program.hook('preAction', async () => host.secure(await loadSecurity(program.opts(), process.env)));
   for (const plugin of plugins) plugin.registerCommand(program, host);
   registerAgentCommand(program, host);
   registerRegistryCommand(program, host);

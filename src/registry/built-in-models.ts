@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { loadManifest, type ModelManifest, orThrow } from '../manifest/index.js';
+import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
+import { loadManifest, meetsFramework, type ModelManifest, orThrow } from '../manifest/index.js';
 import { countParameters } from '../zoo/counts.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
+import { toWireModelManifest } from './model-manifest-wire.js';
 
 /** The package's own manifests, three folders above dist/src/registry. */
 const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
@@ -22,10 +24,12 @@ export interface BuiltInModel {
 }
 
 /** A manifest that comes with the platform. */
-interface BuiltInManifest {
+export interface BuiltInManifest {
   readonly path: string;
   readonly manifest: ModelManifest;
 }
+
+type InstalledFramework = Parameters<typeof meetsFramework>[1];
 
 /** The manifests of the models that come with the platform, by name. */
 export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
@@ -36,6 +40,12 @@ export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
       return { path, manifest: orThrow(await loadManifest(path, ['model'])).manifest };
     }),
   );
+}
+
+/** The models that a framework can open by name, as the platform's contract has them. */
+export async function modelsFor(framework: InstalledFramework): Promise<WireModelManifest[]> {
+  const fitting = (await builtInManifests()).filter(({ manifest }) => meetsFramework(manifest.framework, framework));
+  return fitting.map(({ manifest }) => toWireModelManifest(manifest));
 }
 
 /** The models that come with the platform, by name. */

@@ -84,7 +84,7 @@ const COMMANDS: Readonly<Record<PeerKind, string>> = {
 };
 
 /** Signs that one side speaks TLS and the other doesn't, or that it doesn't trust the other's certificate. */
-const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames/i;
+const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames|^Failed to connect/i;
 
 function adviceFor(kind: PeerKind, cause: string): string {
   if (!TLS_TROUBLE.test(cause)) return `check the address, or ${COMMANDS[kind]}`;

@@ -1,90 +1,99 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { startAgent } from "../../agent/server.js";
-import type { CommandHost } from "../../evaluation/plugin.js";
-import {
-  DEFAULT_FRAMEWORK,
-  FRAMEWORK_NAMES,
-  type FrameworkName,
-} from "../../predictor/frameworks.js";
-import { resolveBenchmark } from "../../registry/resolve-benchmark.js";
+import { type Command, Option } from 'commander';
+import os from 'node:os';
+import { type RunningAgent, startAgent } from '../../agent/server.js';
+import { PlatformError } from '../../errors.js';
+import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
+import { announceAgent } from '../../registry/announce-agent.js';
+import type { AgentOffer } from '../../registry/agent-offer.js';
+import { modelsFor } from '../../registry/built-in-models.js';
+import { resolveBenchmark } from '../../registry/resolve-benchmark.js';
+import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
+import { parseAddress } from '../address.js';
+import type { OwnedHost } from '../host.js';
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
+interface AgentFlags {
+  readonly listen: HostPort;
+  readonly framework: FrameworkName;
+  readonly server?: HostPort;
+  readonly advertise?: HostPort;
 }
 
-function parseAddress(text: string): Address {
-  const match =
-    /^(?:\[(?<ipv6>[0-9a-fA-F:]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,5})$/.exec(
-      text,
-    );
-  const port = Number(match?.groups?.["port"]);
-  const host = match?.groups?.["ipv6"] ?? match?.groups?.["host"];
-  if (host === undefined || port > 65_535) {
-    throw new InvalidArgumentError(
-      "expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070",
-    );
+/** Where the server and the plugins reach the agent. */
+function advertised({ listen, server, advertise }: AgentFlags, { address }: RunningAgent): string {
+  if (advertise !== undefined) return formatHostPort(advertise);
+  const isWildcard = listen.host === '0.0.0.0' || listen.host === '::';
+  if (isWildcard || (isLoopbackHost(listen.host) && server !== undefined && !isLoopbackHost(server.host))) {
+    const example = `--advertise ${os.hostname()}:${listen.port}`;
+    throw new PlatformError('usage', `others cannot reach this agent at ${address}; say where they can: ${example}`);
   }
-  return { host, port };
+  return address;
+}
+
+async function offerOf(agent: RunningAgent, address: string, tls: boolean): Promise<AgentOffer> {
+  const { architecture, processor, operatingSystem, cores, memoryBytes } = agent.machine;
+  const framework = { framework: agent.framework.name, frameworkVersion: agent.framework.version };
+  const models = await modelsFor(framework);
+  const machine = { hostname: os.hostname(), architecture, processor, operatingSystem, cores, memoryBytes };
+  return { address, tls, ...machine, ...framework, models };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Keeps the agent registered with the platform's server until the command is stopped. */
+async function stayRegistered(agent: RunningAgent, server: HostPort, flags: AgentFlags, host: OwnedHost) {
+  const { signal, security } = host;
+  const offer = await offerOf(agent, advertised(flags, agent), security.server.identity !== undefined);
+  const address = formatHostPort(server);
+  await announceAgent(offer, address, {
+    signal,
+    client: { security: security.client },
+    onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
+    onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+  });
 }
 
 /** `mlmodelscope agent`: serves this machine until it is stopped. */
-export function registerAgentCommand(
-  program: Command,
-  host: CommandHost,
-): void {
+export function registerAgentCommand(program: Command, host: OwnedHost): void {
   program
-    .command("agent")
-    .description(
-      "Serve this machine: measure benchmarks and open models over gRPC, until stopped with Ctrl-C",
-    )
-    .option(
-      "--listen <host:port>",
-      "address to listen on; port 0 takes a free one",
-      parseAddress,
-      {
-        host: "127.0.0.1",
-        port: 7070,
-      },
-    )
+    .command('agent')
+    .description('Serve this machine: measure benchmarks and open models over gRPC, until stopped with Ctrl-C')
+    .option('--listen <host:port>', 'address to listen on; port 0 takes a free one', parseAddress, {
+      host: '127.0.0.1',
+      port: 7070,
+    })
     .addOption(
-      new Option("--framework <name>", "what runs the models")
-        .choices(FRAMEWORK_NAMES)
-        .default(DEFAULT_FRAMEWORK),
+      new Option('--framework <name>', 'what runs the models').choices(FRAMEWORK_NAMES).default(DEFAULT_FRAMEWORK),
     )
+    .option('--server <host:port>', "the platform's server to register with, and to stay registered with", parseAddress)
+    .option('--advertise <host:port>', 'where others reach this agent, if not where it listens', parseAddress)
     .addHelpText(
-      "after",
+      'after',
       `
 The agent measures one benchmark at a time, in a process of its own, and answers
-the standard gRPC health check meanwhile. It has no authentication: listen on an
-address other than loopback only in a network that you trust.
+the standard gRPC health check meanwhile. Where it can be reached from other
+machines it needs TLS and a token.
 
 Examples:
   mlmodelscope agent --listen 127.0.0.1:7070
   mlmodelscope agent --framework onnxruntime-web
-  mlmodelscope dlbricks validate zoo:resnet18 --server 127.0.0.1:7070`,
+  mlmodelscope dlbricks validate zoo:resnet18 --server 127.0.0.1:7070
+  mlmodelscope agent --listen 10.0.0.7:7070 --server platform.example:7080 \\
+    --tls-cert agent.pem --tls-key agent-key.pem --tls-ca ca.pem --token-file token`,
     )
-    .action(
-      async ({
-        listen,
-        framework,
-      }: {
-        listen: Address;
-        framework: FrameworkName;
-      }) => {
-        const agent = await startAgent({
-          ...listen,
-          framework,
-          resolveModel: resolveBenchmark,
-        });
+    .action(async (flags: AgentFlags) => {
+      const { listen, framework, server } = flags;
+      const settings = { ...listen, framework, security: host.security.server };
+      const agent = await startAgent({ ...settings, resolveModel: resolveBenchmark });
+      try {
         host.print(`agent listening on ${agent.address}\n`);
-        await new Promise<void>((resolve) => {
-          if (host.signal.aborted) resolve();
-          host.signal.addEventListener("abort", () => resolve(), {
-            once: true,
-          });
-        });
+        await (server === undefined ? aborted(host.signal) : stayRegistered(agent, server, flags, host));
+      } finally {
         await agent.close();
-      },
-    );
+      }
+    });
 }

@@ -1,0 +1,9 @@
+import { InvalidArgumentError } from 'commander';
+import { type HostPort, parseHostPort } from '../rpc/loopback.js';
+
+/** The value of an option that is HOST:PORT. */
+export function parseAddress(text: string): HostPort {
+  const address = parseHostPort(text);
+  if (address !== undefined) return address;
+  throw new InvalidArgumentError('expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070');
+}

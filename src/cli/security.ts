@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { createSecureContext } from 'node:tls';
+import { messageOf, PlatformError } from '../errors.js';
+import { readManifestBytes } from '../manifest/read-file.js';
+import type { ClientSecurity, Identity, ServerSecurity } from '../rpc/security.js';
+
+/** How this process protects the servers that it starts, and meets those that it calls. */
+export interface Security {
+  readonly server: ServerSecurity;
+  readonly client: ClientSecurity;
+}
+
+export const NO_SECURITY: Security = { server: {}, client: {} };
+
+interface SecurityFlags {
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+  readonly tokenFile?: string;
+}
+
+const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
+
+/** Long enough that nobody guesses it. */
+const TOKEN = /^[\x21-\x7e]{16,1024}$/;
+
+/** Adds the options to the whole command: every subcommand that serves or calls somebody has the same. */
+export function addSecurityOptions(program: Command): void {
+  program
+    .option('--tls-cert <file>', 'certificate (PEM) to show to the other side, with its chain')
+    .option('--tls-key <file>', 'private key (PEM) of --tls-cert')
+    .option(
+      '--tls-ca <file>',
+      'authorities (PEM) that the certificate of the other side, client or server, must be from',
+    )
+    .option('--token-file <file>', `file with the token for what changes or costs something (or ${TOKEN_VARIABLE})`);
+}
+
+async function read(option: string, path: string): Promise<Buffer> {
+  const file = await readManifestBytes(path);
+  if (file.ok) return file.bytes;
+  throw new PlatformError('usage', `${option} ${path}: expected a file, found ${file.found}`);
+}
+
+async function identityFrom({ tlsCert, tlsKey }: SecurityFlags): Promise<Identity | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined) throw new PlatformError('usage', '--tls-key needs the certificate as well: --tls-cert');
+  if (tlsKey === undefined) throw new PlatformError('usage', '--tls-cert needs its private key as well: --tls-key');
+  return { certificatePem: await read('--tls-cert', tlsCert), keyPem: await read('--tls-key', tlsKey) };
+}
+
+/** Finds out now, not with the first connection, what no TLS can be made of. */
+function assertUsable(identity: Identity | undefined, caPem: Buffer | undefined): void {
+  try {
+    createSecureContext({ cert: identity?.certificatePem, key: identity?.keyPem, ca: caPem });
+  } catch (cause) {
+    const message = `--tls-cert, --tls-key and --tls-ca do not make TLS (${messageOf(cause)}); give PEM files`;
+    throw new PlatformError('usage', message, { cause });
+  }
+}
+
+async function tokenFrom(flags: SecurityFlags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const { tokenFile } = flags;
+  const text = tokenFile === undefined ? environment[TOKEN_VARIABLE] : String(await read('--token-file', tokenFile));
+  if (text === undefined || (tokenFile === undefined && text === '')) return undefined;
+  const token = text.trim();
+  if (TOKEN.test(token)) return token;
+  const where = tokenFile === undefined ? TOKEN_VARIABLE : `--token-file ${tokenFile}`;
+  const advice = 'make one with `openssl rand -hex 32`';
+  throw new PlatformError('usage', `${where}: expected 16 to 1024 printable characters without spaces; ${advice}`);
+}
+
+/**
+ * Reads what the options and the environment name.
+ *
+ * @throws PlatformError `usage` where a file is missing or is not what it should be
+ */
+export async function loadSecurity(flags: SecurityFlags, environment: NodeJS.ProcessEnv): Promise<Security> {
+  const identity = await identityFrom(flags);
+  const caPem = flags.tlsCa === undefined ? undefined : await read('--tls-ca', flags.tlsCa);
+  assertUsable(identity, caPem);
+  const token = await tokenFrom(flags, environment);
+  return { server: { identity, clientCaPem: caPem, token }, client: { caPem, identity, token } };
+}
