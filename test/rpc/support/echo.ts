@@ -1,0 +1,87 @@
+import type { handleServerStreamingCall, handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
+import type { TestContext } from 'node:test';
+import { PlatformError } from '../../../src/errors.js';
+import { MAX_MESSAGE_BYTES } from '../../../src/rpc/limits.js';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../../src/rpc/server.js';
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+function method(path: string, responseStream: boolean) {
+  return {
+    path,
+    requestStream: false,
+    responseStream,
+    requestSerialize: asItIs,
+    requestDeserialize: asItIs,
+    responseSerialize: asItIs,
+    responseDeserialize: asItIs,
+  } as const;
+}
+
+/** Answers with what it gets. In no contract, so that all its methods are writes. */
+export const echo = {
+  /** Requests of up to 64 MiB. */
+  repeat: method('/test.Echo/Repeat', false),
+  /** Requests of up to 4 MiB. */
+  small: method('/test.Echo/Small', false),
+  /** A request that starts with `x` is damaged. */
+  picky: {
+    ...method('/test.Echo/Picky', false),
+    requestDeserialize: (bytes: Buffer): Buffer => {
+      if (bytes.toString().startsWith('x')) throw new Error('premature EOF');
+      return bytes;
+    },
+  },
+  /** As many answers as the request has bytes. */
+  count: method('/test.Echo/Count', true),
+  /** Fails with the request as its message. */
+  fail: method('/test.Echo/Fail', false),
+  /** Doesn't answer. */
+  hang: method('/test.Echo/Hang', false),
+};
+
+type Unary = handleUnaryCall<Buffer, Buffer>;
+
+/** Adds the service; the returned number of calls that each method answered goes up. */
+export function addEcho(server: RpcServer): Map<string, number> {
+  const { calls } = server;
+  const answered = new Map<string, number>();
+  const note = (name: string): void => void answered.set(name, (answered.get(name) ?? 0) + 1);
+  const repeat: Unary = (call, callback) => {
+    note('repeat');
+    void calls.answer(call, callback, () => call.request);
+  };
+  const fail: Unary = (call, callback) => {
+    note('fail');
+    void calls.answer(call, callback, () => Promise.reject(new PlatformError('unavailable', call.request.toString())));
+  };
+  const hang: Unary = (call, callback) => {
+    note('hang');
+    const untilAborted = (signal: AbortSignal): Promise<Buffer> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    void calls.answer(call, callback, untilAborted);
+  };
+  const count: handleServerStreamingCall<Buffer, Buffer> = (call) => {
+    void calls.stream(call, () => {
+      for (const byte of call.request) call.write(Buffer.from([byte]));
+      return Promise.resolve();
+    });
+  };
+  server.addService(
+    echo as unknown as ServiceDefinition<
+      Record<'repeat' | 'small' | 'picky' | 'fail' | 'hang', Unary> & { count: typeof count }
+    >,
+    { repeat, small: repeat, picky: repeat, count, fail, hang },
+    { maxRequestBytes: { repeat: MAX_MESSAGE_BYTES } },
+  );
+  return answered;
+}
+
+/** A server on loopback with the service, closed when the test ends. */
+export async function echoServer(t: TestContext, options: RpcServerOptions = {}) {
+  const server = createRpcServer(options);
+  const answered = addEcho(server);
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close(new PlatformError('unavailable', 'the server is shutting down')));
+  return { server, address, answered };
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/errors.js';
+import { createRpcClient } from '../../src/rpc/client.js';
+import type { ClientSecurity } from '../../src/rpc/security.js';
+import { createRpcServer } from '../../src/rpc/server.js';
+import { authorityForSuite } from './support/certificates.js';
+import { echo, echoServer } from './support/echo.js';
+import { refusal } from './support/refusal.js';
+
+const TOKEN = 'a-token-that-nobody-guesses';
+
+async function repeat(t: TestContext, address: string, security: ClientSecurity): Promise<string> {
+  const client = createRpcClient(address, 'agent', { security });
+  t.after(() => client.close());
+  return (await client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs: 10_000 })).toString();
+}
+
+describe('TLS', { timeout: 30_000 }, () => {
+  const ours = authorityForSuite();
+  const theirs = authorityForSuite();
+
+  test('a client that trusts the authority is served', async (t) => {
+    const { address } = await echoServer(t, { security: { identity: ours().identity } });
+    assert.equal(await repeat(t, address, { caPem: ours().caPem }), 'hello');
+  });
+
+  test('a server of another authority is not trusted, and the message names the option', async (t) => {
+    const { address } = await echoServer(t, { security: { identity: theirs().identity } });
+    await assert.rejects(repeat(t, address, { caPem: ours().caPem }), refusal('unavailable', /certificate.*--tls-ca/));
+  });
+
+  test('a certificate for another host is not trusted', async (t) => {
+    const { address } = await echoServer(t, { security: { identity: ours().identity } });
+    const elsewhere = address.replace('127.0.0.1', '127.0.0.2');
+    await assert.rejects(repeat(t, elsewhere, { caPem: ours().caPem }), refusal('unavailable'));
+  });
+
+  test('plain text to a server that speaks TLS is not served', async (t) => {
+    const { address } = await echoServer(t, { security: { identity: ours().identity } });
+    await assert.rejects(repeat(t, address, {}), refusal('unavailable', /TLS/));
+  });
+
+  describe('with certificates of clients', () => {
+    test('a client of the same authority is served', async (t) => {
+      const { caPem, identity } = ours();
+      const { address } = await echoServer(t, { security: { identity, clientCaPem: caPem } });
+      assert.equal(await repeat(t, address, { caPem, identity }), 'hello');
+    });
+
+    test('a client without a certificate is not', async (t) => {
+      const { caPem, identity } = ours();
+      const { address, answered } = await echoServer(t, { security: { identity, clientCaPem: caPem } });
+      await assert.rejects(repeat(t, address, { caPem }), refusal('unavailable', /--tls-cert/));
+      assert.equal(answered.get('repeat'), undefined);
+    });
+
+    test('a client of another authority is not', async (t) => {
+      const { caPem, identity } = ours();
+      const { address, answered } = await echoServer(t, { security: { identity, clientCaPem: caPem } });
+      await assert.rejects(repeat(t, address, { caPem, identity: theirs().identity }), refusal('unavailable'));
+      assert.equal(answered.get('repeat'), undefined);
+    });
+  });
+});
+
+describe('an address that others can reach', { timeout: 30_000 }, () => {
+  const authority = authorityForSuite();
+  const everywhere = { host: '0.0.0.0', port: 0 };
+
+  test('needs TLS and a token, and the message says how to give them', async () => {
+    const listening = createRpcServer().listen(everywhere);
+    await assert.rejects(listening, refusal('usage', /0\.0\.0\.0.*--tls-cert.*--tls-key.*--token-file.*127\.0\.0\.1/));
+  });
+
+  test('needs both of them', async () => {
+    const { identity } = authority();
+    await assert.rejects(createRpcServer({ security: { identity } }).listen(everywhere), refusal('usage', /token/));
+    await assert.rejects(createRpcServer({ security: { token: TOKEN } }).listen(everywhere), refusal('usage', /TLS/));
+    await assert.rejects(createRpcServer().listen({ host: '::', port: 0 }), refusal('usage'));
+  });
+
+  test('is listened on with both', async () => {
+    const server = createRpcServer({ security: { identity: authority().identity, token: TOKEN } });
+    assert.match(await server.listen(everywhere), /^0\.0\.0\.0:\d+$/);
+    await server.close(new PlatformError('unavailable', 'done'));
+  });
+
+  test('localhost is what it resolves to', async () => {
+    const server = createRpcServer();
+    assert.match(await server.listen({ host: 'localhost', port: 0 }), /^localhost:\d+$/);
+    await server.close(new PlatformError('unavailable', 'done'));
+  });
+
+  test('is never spoken to in plain text', async (t) => {
+    // TEST-NET-1 (RFC 5737): nobody is there, and a plain connection would not even be tried.
+    const client = createRpcClient('192.0.2.1:1', 'agent', { tls: false, security: { token: TOKEN } });
+    t.after(() => client.close());
+    await assert.rejects(client.unary(echo.repeat, Buffer.from('x'), { deadlineMs: 500 }), PlatformError);
+  });
+});
