@@ -33,7 +33,7 @@ const settingsSchema = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Bricks are measured on further occasions until measuring_error_percent is within this; null at the layer cut',
+      'Bricks are measured on further occasions until measuring_error_percent is within this; null where none are, at the layer cut or where estimates are only composed',
     ),
   statistic: z.string(),
   confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
@@ -125,7 +125,9 @@ const summarySchema = z.strictObject({
   speedup: z
     .number()
     .nullable()
-    .describe('end_to_end_seconds / brick_seconds; null where a brick or a whole model has no latency'),
+    .describe(
+      'end_to_end_seconds / brick_seconds; null where a brick has no latency, or a whole model on one of its occasions',
+    ),
   repeatability_percent: z
     .number()
     .nullable()
@@ -242,7 +244,9 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
   const wholes = [...new Map(result.models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
   const endToEndSeconds = secondsOf(wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat]));
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
-  const isComplete = models.every(({ coverage, end_to_end_ms: ms }) => coverage === 1 && ms !== null);
+  const isComplete = models.every(({ coverage, end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
+    return coverage === 1 && first !== null && repeat !== null;
+  });
   return {
     models: models.length,
     layers: models.reduce((sum, { layers }) => sum + layers, 0),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compose } from '../../../plugins/dlbricks/compose.js';
+import { compose, METHOD_ERROR } from '../../../plugins/dlbricks/compose.js';
 import { type Observations, observationsOf } from '../../../plugins/dlbricks/occasions.js';
 import type { ModelRecipe } from '../../../plugins/dlbricks/recipe.js';
-import { perCopy } from '../../../plugins/dlbricks/statistics.js';
+import { perCopy, type Spread } from '../../../plugins/dlbricks/statistics.js';
 import type { Outcome } from '../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../store/sample-measurement.js';
 
@@ -73,9 +73,20 @@ describe('a model of bricks in context', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('is as uncertain as the copies and both calls are', () => {
+  test('has no interval where nobody knows how far occasions are apart', () => {
+    const { sequential, measuringError } = compose(
+      recipe(),
+      measured({ [COPIES]: [40, 41, 42], [BASELINE]: always(1), [CALL]: always(0.5) }),
+    );
+    near(sequential?.ms, 30.5);
+    assert.deepEqual([sequential?.lowMs, sequential?.highMs, measuringError], [undefined, undefined, undefined]);
+  });
+
+  test('is as uncertain as the copies and both calls are, and as the method is', () => {
+    const repeatable: Spread = { relative: 0, degreesOfFreedom: 10 };
     const quiet = measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) });
-    near(compose(recipe(), quiet).sequential?.highMs, 30.5);
+    const highest = compose(recipe(), quiet, repeatable).sequential?.highMs ?? NaN;
+    near(highest, 30.5 * (1 + 1.959963984540054 * METHOD_ERROR));
     const spread = (ms: number): number[] => [0.9, 0.95, 1, 1.05, 1.1].map((factor) => factor * ms);
     const noises = [
       { [COPIES]: spread(41), [BASELINE]: always(1), [CALL]: always(0.5) },
@@ -83,9 +94,11 @@ describe('a model of bricks in context', () => {
       { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: spread(0.5) },
     ];
     for (const noise of noises) {
-      const { sequential } = compose(recipe(), measured(noise));
+      const { sequential, measuringError } = compose(recipe(), measured(noise), repeatable);
       near(sequential?.ms, 30.5);
-      assert.ok((sequential?.lowMs ?? NaN) < 30.49 && (sequential?.highMs ?? NaN) > 30.51);
+      near(30.5 - (sequential?.lowMs ?? NaN), (sequential?.highMs ?? NaN) - 30.5);
+      assert.ok((sequential?.highMs ?? NaN) > highest + 0.0001, `${sequential?.highMs} is not above ${highest}`);
+      assert.ok((measuringError ?? NaN) > 0);
     }
   });
 });

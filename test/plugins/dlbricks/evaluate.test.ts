@@ -293,16 +293,10 @@ describe('a brick that fails', () => {
 });
 
 describe('what ends an evaluation', () => {
-  test('is a store that fails: what could not be kept is not measured on', async () => {
+  test('is a store that fails: what could not be kept is not measured on', async (t) => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
-    const store = await openMemoryStore();
-    const full: ResultStore = {
-      putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')),
-      findMeasurements: (...request) => store.findMeasurements(...request),
-      listSystems: () => store.listSystems(),
-      collection: (definition) => store.collection(definition),
-      close: () => store.close(),
-    };
+    const full = await openMemoryStore();
+    t.mock.method(full, 'putMeasurement', () => Promise.reject(new PlatformError('storage', 'the disk is full')));
 
     await refused(run(requestFor(models), { agent, store: full }), 'storage', /the disk is full/);
     assert.equal(agent.measured.length, 1);

@@ -113,7 +113,7 @@ describe('reading results refuses', () => {
   test('two measurements of one benchmark, between which nobody could choose', async (t) => {
     const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
-    await refused(readingResults(t, text), 'usage', /each benchmark once, found 1/);
+    await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
   });
   test('a measurement that is none', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);

@@ -28,7 +28,9 @@ describe('a model in the report', () => {
     near(model.normalized_latency, 1.09);
     assert.deepEqual(model, {
       name: 'slow',
+      cut: 'layer',
       layers: 8,
+      kernels: null,
       unique_bricks: 2,
       coverage: 1,
       estimate_ms: 10.9,
@@ -38,6 +40,10 @@ describe('a model in the report', () => {
       end_to_end_ms: 10,
       end_to_end_repeat_ms: 10.4,
       normalized_latency: model.normalized_latency,
+      interval_hit: true,
+      measuring_error_percent: null,
+      limited_by: null,
+      bricks: [],
       missing: [],
     });
   });
@@ -109,14 +115,15 @@ describe('the summary', () => {
     near(summary.repeatability_percent, 3);
   });
 
-  test('has what the benchmarks cost, once each', () => {
+  test('has what the benchmarks cost, on every occasion', () => {
+    // 5000 and 2500 ms, 2000 and 1000 ms.
     near(summary.brick_seconds, 3.5);
-    near(summary.end_to_end_seconds, 7);
-    near(summary.speedup, 2);
+    near(summary.end_to_end_seconds, 10.5);
+    near(summary.speedup, 3);
   });
 
   test('counts the cost of a model that is there twice once', () => {
-    near(reportOf(resultOf([slow, slow, fast]), SETTINGS).summary.end_to_end_seconds, 7);
+    near(reportOf(resultOf([slow, slow, fast]), SETTINGS).summary.end_to_end_seconds, 10.5);
   });
 
   test('leaves models without a normalized latency out of the errors, and the speedup out', () => {
@@ -124,9 +131,18 @@ describe('the summary', () => {
     near(mixed.geomean_normalized_latency, 1.09);
     near(mixed.mape_percent, 9);
     near(mixed.repeatability_percent, 4);
-    near(mixed.end_to_end_seconds, 8);
+    near(mixed.end_to_end_seconds, 10.5);
     assert.equal(mixed.speedup, null);
     assert.deepEqual([mixed.models, mixed.within_10_percent], [2, 1]);
+  });
+
+  test('has no speedup where a whole model was not measured again: its cost is of both occasions', () => {
+    for (const repeat of [undefined, FAILURE]) {
+      const once = { ...fast, endToEnd: endToEndOf(1, 20, 2000, repeat) };
+      const { summary: incomplete } = reportOf(resultOf([slow, once]), SETTINGS);
+      assert.equal(incomplete.speedup, null);
+      near(incomplete.end_to_end_seconds, repeat === undefined ? 9.5 : 10.5);
+    }
   });
 
   test('has no errors and no speedup where whole models were not measured', () => {
@@ -149,6 +165,8 @@ describe('the summary', () => {
         worst_percent: null,
         within_5_percent: 0,
         within_10_percent: 0,
+        interval_hit_percent: null,
+        spread_percent: null,
         brick_seconds: 3.5,
         end_to_end_seconds: null,
         speedup: null,
@@ -177,6 +195,7 @@ test('system and settings are those of the evaluation', () => {
     runs: PROTOCOL.runs,
     min_runs: PROTOCOL.minRuns,
     time_budget_ms: PROTOCOL.timeBudgetMs,
+    target_error_percent: null,
     statistic: 'trimmed mean (0.2)',
     confidence: 0.95,
   });
