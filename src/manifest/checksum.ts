@@ -19,7 +19,19 @@ export async function verifyChecksum(path: string, checksum: Checksum, signal?: 
     if (signal?.aborted) throw new PlatformError('cancelled', `checking ${path} was cancelled`, { cause: thrown });
     throw new PlatformError('model', `${path} can't be read: ${messageOf(thrown)}`, { cause: thrown });
   }
-  const found = hash.digest('hex');
+  requireDigest(path, checksum, hash.digest('hex'));
+}
+
+/**
+ * The same for a file that is in memory.
+ *
+ * @throws PlatformError with code `model` where it differs
+ */
+export function verifyContent(path: string, checksum: Checksum, content: Uint8Array): void {
+  requireDigest(path, checksum, createHash(checksum.algorithm).update(content).digest('hex'));
+}
+
+function requireDigest(path: string, checksum: Checksum, found: string): void {
   if (found === checksum.digest) return;
   throw new PlatformError(
     'model',

@@ -66,6 +66,10 @@ export const evaluationSchema = z.strictObject({
   }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   protocol: protocolField.prefault({}),
+  settings: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: "What the plugin is to know besides; the plugin's own schema says what that may be." }),
 });
 
 export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;

@@ -1,6 +1,13 @@
-import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { PlatformError } from '../errors.js';
 import { statusOf } from './status.js';
+
+/** What a call of any kind tells of its client. */
+interface CancellableCall {
+  readonly cancelled: boolean;
+  once(event: 'cancelled', listener: () => void): unknown;
+  off(event: 'cancelled', listener: () => void): unknown;
+}
 
 /** The calls that are being answered, each with a signal for the work behind it. */
 export class ActiveCalls {
@@ -21,7 +28,7 @@ export class ActiveCalls {
 
   /** Ends a streaming call when `work` is done, or with the status of what it throws. */
   async stream<Request, Response>(
-    call: ServerWritableStream<Request, Response>,
+    call: ServerWritableStream<Request, Response> | ServerDuplexStream<Request, Response>,
     work: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     try {
@@ -37,10 +44,7 @@ export class ActiveCalls {
     for (const controller of this.#controllers) controller.abort(reason);
   }
 
-  async #track<T>(
-    call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
-    work: (signal: AbortSignal) => T | Promise<T>,
-  ): Promise<T> {
+  async #track<T>(call: CancellableCall, work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const controller = new AbortController();
     const cancel = (): void => controller.abort(new PlatformError('cancelled', 'the client cancelled the call'));
     call.once('cancelled', cancel);

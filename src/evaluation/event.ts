@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../errors.js';
+
+/** What a plugin's evaluation tells while it runs. Its last event is `done`; to fail, it throws. */
+export type EvaluationEvent =
+  | {
+      readonly kind: 'planned';
+      /** One line for people. */
+      readonly summary: string;
+      /** Measurements that the store had already. */
+      readonly known: number;
+      readonly toMeasure: number;
+    }
+  | {
+      readonly kind: 'measuring';
+      /** Measurements taken, of those to take. */
+      readonly done: number;
+      readonly total: number;
+      /** What is being measured now. */
+      readonly label: string;
+    }
+  | {
+      /** A model's latency; times in milliseconds, absent where nothing is known. */
+      readonly kind: 'estimate';
+      readonly model: string;
+      readonly latencyMs?: number | undefined;
+      readonly lowMs?: number | undefined;
+      readonly highMs?: number | undefined;
+      /** Share of it that was really measured, 0 to 1. */
+      readonly coverage: number;
+    }
+  | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
+  | {
+      readonly kind: 'done';
+      /** The result document: plain data, as JSON can hold it. */
+      readonly result: unknown;
+      /** Part of what was asked for could not be had; the document says which. */
+      readonly partial: boolean;
+    };
+
+const ERROR_CODES = [
+  'usage',
+  'manifest',
+  'model',
+  'unsupported',
+  'not_found',
+  'unavailable',
+  'exhausted',
+  'unauthenticated',
+  'timeout',
+  'cancelled',
+  'storage',
+  'internal',
+] as const satisfies readonly ErrorCode[];
+
+/** Longest result document, as JSON. MongoDB's documents hold 16 MB. */
+export const MAX_RESULT_BYTES = 12 * 2 ** 20;
+
+const MAX_TEXT = 20_000;
+
+const text = z.string().max(MAX_TEXT);
+const count = z
+  .int()
+  .min(0)
+  .max(2 ** 32 - 1);
+const ms = z.number().nonnegative().optional();
+
+/** What the platform keeps and tells of an evaluation. */
+export const platformEventSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('waiting'), reason: text }),
+  z.strictObject({ kind: z.literal('started'), plugin: text, pluginVersion: text, agent: text, attempt: count }),
+  z.strictObject({ kind: z.literal('planned'), summary: text, known: count, toMeasure: count }),
+  z.strictObject({ kind: z.literal('measuring'), done: count, total: count, label: text }),
+  z.strictObject({
+    kind: z.literal('estimate'),
+    model: text,
+    latencyMs: ms,
+    lowMs: ms,
+    highMs: ms,
+    coverage: z.number().min(0).max(1),
+  }),
+  z.strictObject({ kind: z.literal('note'), level: z.enum(['info', 'warning']), message: text }),
+  z.strictObject({ kind: z.literal('done'), resultJson: z.string().max(MAX_RESULT_BYTES), partial: z.boolean() }),
+  z.strictObject({ kind: z.literal('failed'), code: z.enum(ERROR_CODES), message: text }),
+  z.strictObject({ kind: z.literal('cancelled') }),
+]);
+
+export type PlatformEvent = z.infer<typeof platformEventSchema>;
+
+/** How an evaluation ended. */
+export type FinalEvent = Extract<PlatformEvent, { readonly kind: 'done' | 'failed' | 'cancelled' }>;
+
+/** An event in the order of an evaluation's events. */
+export interface LoggedEvent {
+  /** From 1. */
+  readonly sequence: number;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly event: PlatformEvent;
+}
+
+export function isFinal(event: PlatformEvent): event is FinalEvent {
+  return event.kind === 'done' || event.kind === 'failed' || event.kind === 'cancelled';
+}
+
+/** Whether the text is an error code of this project. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(text);
+}
+
+function clipped(message: string): string {
+  return message.length <= MAX_TEXT ? message : `${message.slice(0, MAX_TEXT - 1)}…`;
+}
+
+/** The failure with this message, which is shortened where it is longer than events may be. */
+export function failure(code: ErrorCode, message: string): FinalEvent {
+  return { kind: 'failed', code, message: clipped(message) };
+}
+
+/** An event of a plugin as the platform keeps it; texts that are too long are shortened. */
+export function platformEventOf(event: EvaluationEvent): PlatformEvent {
+  switch (event.kind) {
+    case 'planned':
+      return { ...event, summary: clipped(event.summary) };
+    case 'measuring':
+      return { ...event, label: clipped(event.label) };
+    case 'estimate':
+      return { ...event, model: clipped(event.model) };
+    case 'note':
+      return { ...event, message: clipped(event.message) };
+    case 'done':
+      return { kind: 'done', resultJson: JSON.stringify(event.result ?? null), partial: event.partial };
+  }
+}

@@ -1,0 +1,63 @@
+import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
+
+/** Messages that wait for the other end; whoever sends more waits. */
+const CAPACITY = 16;
+
+/** Messages in one direction. */
+class Channel<T> implements AsyncIterable<T> {
+  readonly #messages: T[] = [];
+  readonly #wakers = new Set<() => void>();
+  #closed = false;
+
+  async send(message: T): Promise<void> {
+    while (this.#messages.length >= CAPACITY && !this.#closed) await this.#change();
+    if (this.#closed) return;
+    this.#messages.push(message);
+    this.#wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** Ends when the channel is closed and everything that was sent before has been received. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) {
+        this.#wake();
+        yield message;
+      } else if (this.#closed) return;
+      else await this.#change();
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#wakers.add(resolve));
+  }
+
+  #wake(): void {
+    const wakers = [...this.#wakers];
+    this.#wakers.clear();
+    for (const wake of wakers) wake();
+  }
+}
+
+function end<Sent, Received>(sent: Channel<Sent>, received: Channel<Received>): Link<Sent, Received> {
+  return {
+    send: (message) => sent.send(message),
+    close() {
+      sent.close();
+      received.close();
+    },
+    [Symbol.asyncIterator]: () => received[Symbol.asyncIterator](),
+  };
+}
+
+/** Connects the platform with a plugin in the same process. */
+export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
+  const toPlatform = new Channel<PluginMessage>();
+  const toPlugin = new Channel<PlatformMessage>();
+  return { platform: end(toPlugin, toPlatform), plugin: end(toPlatform, toPlugin) };
+}

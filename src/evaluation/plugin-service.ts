@@ -1,0 +1,29 @@
+import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import {
+  type AttachRequest,
+  type AttachResponse,
+  PluginServiceService,
+} from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import type { RpcServer } from '../rpc/server.js';
+import { MAX_RESULT_BYTES } from './event.js';
+import { fromWirePluginMessage, toWirePlatformMessage } from './link-wire.js';
+import type { Platform } from './platform.js';
+import { streamLink } from './stream-link.js';
+
+/** A result and what stands around it. */
+const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
+
+/** Adds the service by which plugins in other processes attach themselves. */
+export function addPluginService(server: RpcServer, platform: Platform): void {
+  const { calls } = server;
+
+  const attach: handleBidiStreamingCall<AttachRequest, AttachResponse> = (call) => {
+    const link = streamLink(call, { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage });
+    void calls.stream(call, async (signal) => {
+      signal.addEventListener('abort', () => link.close(), { once: true });
+      await platform.attach(link);
+    });
+  };
+
+  server.addService(PluginServiceService, { attach }, { maxRequestBytes: { attach: MAX_REQUEST_BYTES } });
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
+import { platformEventSchema } from './event.js';
+
+// What a store keeps of evaluations: enough for a server that is started anew to go on with them.
+
+export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
+
+export type EvaluationState = (typeof EVALUATION_STATES)[number];
+
+const recordSchema = z.strictObject({
+  /** Made by whoever submitted it. */
+  id: z.string(),
+  /** Of the manifest. */
+  name: z.string(),
+  plugin: z.string(),
+  state: z.enum(EVALUATION_STATES),
+  /** Of the submission, to tell a repetition from a mistake: 64 hexadecimal digits. */
+  digest: z.string(),
+  /** How often a plugin was given it. */
+  attempts: z.int().min(0),
+  submittedAt: z.iso.datetime(),
+  /** When the state changed last. */
+  changedAt: z.iso.datetime(),
+  traceContext: z.record(z.string(), z.string()),
+});
+
+export type EvaluationRecord = Readonly<z.infer<typeof recordSchema>>;
+
+const partSchema = z.strictObject({
+  evaluation: z.string(),
+  /** Its place among the parts, with leading zeros. */
+  part: z.string(),
+  /** Base64 of a part of the submission, encoded as in proto/mlmodelscope/evaluation/v1. */
+  content: z.string(),
+});
+
+const eventSchema = z.strictObject({
+  evaluation: z.string(),
+  /** The sequence number with leading zeros. */
+  sequence: z.string().regex(/^\d{12}$/),
+  at: z.iso.datetime(),
+  event: platformEventSchema,
+});
+
+export type EventDocument = Readonly<z.infer<typeof eventSchema>>;
+export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
+
+const RECORDS: CollectionDefinition<EvaluationRecord> = {
+  name: 'submitted_evaluations',
+  schema: recordSchema,
+  key: ['id'],
+  indexes: [['state']],
+};
+
+const PARTS: CollectionDefinition<SubmissionPart> = {
+  name: 'submission_parts',
+  schema: partSchema,
+  key: ['evaluation', 'part'],
+  indexes: [],
+};
+
+const EVENTS: CollectionDefinition<EventDocument> = {
+  name: 'evaluation_events',
+  schema: eventSchema,
+  key: ['evaluation', 'sequence'],
+  indexes: [],
+};
+
+/** The collections of a store that evaluations are in. */
+export interface EvaluationCollections {
+  readonly records: Collection<EvaluationRecord>;
+  readonly parts: Collection<SubmissionPart>;
+  readonly events: Collection<EventDocument>;
+}
+
+export function evaluationCollections(store: ResultStore): EvaluationCollections {
+  return { records: store.collection(RECORDS), parts: store.collection(PARTS), events: store.collection(EVENTS) };
+}

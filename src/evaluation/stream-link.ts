@@ -1,0 +1,62 @@
+import type { Link } from './link.js';
+
+/** What the library's streams of both sides have in common. */
+interface MessageStream extends AsyncIterable<unknown> {
+  readonly writable: boolean;
+  write(message: unknown): boolean;
+  end(): unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
+/** How the two sides' messages travel. */
+export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
+  readonly toWire: (message: Sent) => SentMessage;
+  /** Undefined for a message that only a newer version understands. */
+  readonly fromWire: (message: ReceivedMessage) => Received | undefined;
+}
+
+/**
+ * A link over a gRPC stream, of either side. Its iteration ends with the stream, throws what the stream or the format
+ * throws, and asks for no more than is taken, so that whoever sends too much waits.
+ */
+export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
+  stream: MessageStream,
+  { toWire, fromWire }: LinkFormat<Sent, Received, SentMessage, ReceivedMessage>,
+): Link<Sent, Received> {
+  let close = (): void => {};
+  const closed = new Promise<undefined>((resolve) => (close = () => resolve(undefined)));
+  // An error without a listener would end the process; whoever iterates gets it as well.
+  stream.on('error', close);
+  stream.on('cancelled', close);
+  stream.on('close', close);
+
+  return {
+    async send(message) {
+      if (!stream.writable || stream.write(toWire(message))) return;
+      let drained = (): void => {};
+      const drain = new Promise<void>((resolve) => (drained = resolve));
+      stream.on('drain', drained);
+      await Promise.race([drain, closed]);
+      stream.off('drain', drained);
+    },
+
+    close() {
+      close();
+      if (stream.writable) stream.end();
+    },
+
+    async *[Symbol.asyncIterator]() {
+      const messages = stream[Symbol.asyncIterator]() as AsyncIterator<ReceivedMessage>;
+      for (;;) {
+        const asked = messages.next();
+        // When the link is closed first, the stream's end is nobody's business any more.
+        asked.catch(() => undefined);
+        const next = await Promise.race([asked, closed]);
+        if (next === undefined || next.done === true) return;
+        const message = fromWire(next.value);
+        if (message !== undefined) yield message;
+      }
+    },
+  };
+}

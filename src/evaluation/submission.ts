@@ -1,0 +1,102 @@
+import { PlatformError } from '../errors.js';
+import { verifyContent } from '../manifest/checksum.js';
+import { DISK, type ManifestFiles } from '../manifest/files.js';
+import type { ResolvedModel } from '../manifest/index.js';
+import { MAX_MANIFEST_BYTES } from '../manifest/read-file.js';
+import type { Benchmark } from '../measurement/benchmark.js';
+import { modelOf, weightlessBenchmark } from '../measurement/weightless.js';
+import type { Model } from '../onnx/model.js';
+import { parseModel } from '../onnx/read-model.js';
+import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } from '../registry/load-evaluation.js';
+import { buildZooModel } from '../zoo/zoo.js';
+
+/** An evaluation as it travels: see proto/mlmodelscope/evaluation/v1/submission.proto. */
+export interface Submission {
+  readonly manifestPath: string;
+  /** By path; undefined is a file of a model that is among the graphs. */
+  readonly files: ReadonlyMap<string, Uint8Array | undefined>;
+  /** By the model's name. */
+  readonly graphs: ReadonlyMap<string, Benchmark>;
+}
+
+/** What an evaluation's manifests and the models behind them make, and the same as it travels. */
+export interface LoadedSubmission {
+  readonly loaded: LoadedEvaluation;
+  readonly submission: Submission;
+}
+
+const NOT_SUBMITTED = 'no such file in the submission';
+
+/** Nothing but what was submitted. */
+function filesOf({ files }: Submission): ManifestFiles {
+  return {
+    read(path) {
+      const bytes = files.get(path);
+      if (bytes === undefined) return Promise.resolve({ ok: false, found: NOT_SUBMITTED });
+      if (bytes.length <= MAX_MANIFEST_BYTES) return Promise.resolve({ ok: true, bytes });
+      return Promise.resolve({ ok: false, found: `a file of ${bytes.length} bytes (at most ${MAX_MANIFEST_BYTES})` });
+    },
+    missing: (path) => Promise.resolve(files.has(path) ? undefined : NOT_SUBMITTED),
+  };
+}
+
+/** A model's graph from what was submitted, or from the zoo's code; nothing is read from the disk. */
+function graphOf({ name, source }: ResolvedModel, { files, graphs }: Submission): Model {
+  const graph = graphs.get(name);
+  if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`);
+  if (source.kind === 'zoo') return buildZooModel(source.name);
+  const bytes = files.get(source.path);
+  if (bytes === undefined) {
+    throw new PlatformError('model', `${source.path}: submitted without its content, and graphs has no ${name}`);
+  }
+  if (source.checksum !== undefined) verifyContent(source.path, source.checksum, bytes);
+  return parseModel(bytes, source.path);
+}
+
+function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
+  return new Map(models.map(({ name, model }) => [name, weightlessBenchmark(model)]));
+}
+
+/**
+ * Loads what was submitted, whoever it comes from.
+ *
+ * @throws PlatformError `manifest`, `model` or `usage` with every problem that there is
+ */
+export async function loadSubmission(submission: Submission): Promise<LoadedSubmission> {
+  const files = new Map(submission.files);
+  const loaded = await loadEvaluation(submission.manifestPath, {
+    files: filesOf(submission),
+    readGraph: async (resolved) => {
+      // Two models may be in one file; what travels on has their graphs.
+      if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
+      return Promise.resolve(graphOf(resolved, submission));
+    },
+  });
+  return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded) } };
+}
+
+/**
+ * Makes an evaluation of this machine ready to travel: its manifests as they are, its models without their weights.
+ *
+ * @throws PlatformError as {@link loadEvaluation}
+ */
+export async function submissionOf(
+  manifestPath: string,
+  options: Pick<LoadEvaluationOptions, 'signal' | 'onModel'> = {},
+): Promise<LoadedSubmission> {
+  const files = new Map<string, Uint8Array | undefined>();
+  const recording: ManifestFiles = {
+    async read(path) {
+      const file = await DISK.read(path);
+      if (file.ok) files.set(path, file.bytes);
+      return file;
+    },
+    async missing(path) {
+      const found = await DISK.missing(path);
+      if (found === undefined) files.set(path, undefined);
+      return found;
+    },
+  };
+  const loaded = await loadEvaluation(manifestPath, { ...options, files: recording });
+  return { loaded, submission: { manifestPath, files, graphs: graphsOf(loaded) } };
+}
