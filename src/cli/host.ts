@@ -4,12 +4,14 @@ import { startAgent } from '../agent/server.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { connectAgent } from '../agent/agent-client.js';
 import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
-import { PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolveBenchmark } from '../registry/resolve-benchmark.js';
+import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import { openStore } from '../store/open-store.js';
+import type { ResultStore } from '../store/result-store.js';
 import { defaultCacheDir } from '../zoo/cache.js';
 import { createProgress } from './progress.js';
 import { NO_SECURITY, type Security } from './security.js';
@@ -22,7 +24,7 @@ export interface OwnedHost extends CommandHost {
   readonly security: Security;
   /** Called once, before the command's action. */
   secure(security: Security): void;
-  /** Closes the store, the connection and the agent, in the reverse order of their opening. */
+  /** Closes the connection and the agent, in the reverse order of their opening, then the store. */
   close(): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ function quietGrpc({ env } = process): void {
 /** What commands get on this machine: real streams, the real store, an agent here or elsewhere. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
+  /** Closed after everything else, for the spans of everything else go there. */
+  const stores: ResultStore[] = [];
   let shown: Progress | undefined;
   let exitCode = 0;
   let security = NO_SECURITY;
@@ -79,7 +83,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     connect,
     openStore: async (uri) => {
       const store = await openStore(uri, { onWarning: (message) => warn(`warning: ${message}`) });
-      closers.push(() => store.close());
+      stores.push(store);
+      await keepSpans(store);
       return store;
     },
     loadModel,
@@ -97,6 +102,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     },
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();
+      await keepNoMoreSpans().catch((error: unknown) =>
+        warn(`warning: the trace is not in the store: ${messageOf(error)}`),
+      );
+      for (const store of stores.splice(0).reverse()) await store.close();
     },
   };
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../errors.js';
 import { EXIT_INTERRUPTED } from '../exit-codes.js';
+import { startTracing } from '../tracing/start-tracing.js';
+import { activeTracing } from '../tracing/tracing.js';
+import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
 import { failureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { loadPlugins } from './load-plugins.js';
-import { createProgram } from './program.js';
+import { createProgram, type GlobalOptions } from './program.js';
 import { processTerminal, type Terminal } from './terminal.js';
 
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
@@ -42,7 +45,10 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
     const program = createProgram(host, terminal, await loadPlugins());
-    await program.parseAsync(argv, { from: 'user' });
+    program.parseOptions([...argv]);
+    const { traceLevel } = program.opts<GlobalOptions>();
+    const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });
+    await inCommandSpan(calledCommands(program, argv), traceLevel, parse);
     return host.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
@@ -57,9 +63,20 @@ async function main(argv: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   interruptOnSignals(interrupt);
   endOnStrayErrors(terminal, interrupt);
+  try {
+    await startTracing({ serviceName: serviceName(argv), environment: process.env });
+  } catch (error) {
+    const { message, exitCode } = failureOf(error);
+    terminal.err(message);
+    return exitCode;
+  }
   const host = createHost(terminal, interrupt.signal);
   const exitCode = await runCommand(argv, terminal, host);
   await host.close();
+  // What was asked for is done; that nobody saw the trace of it changes nothing.
+  await activeTracing()
+    ?.close()
+    .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));
   return exitCode;
 }
 

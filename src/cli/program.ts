@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
 import { registerRegistryCommand } from './commands/registry.js';
@@ -7,7 +7,13 @@ import { registerZooCommand } from './commands/zoo.js';
 import type { OwnedHost } from './host.js';
 import { PLATFORM_VERSION } from './platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
+import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 import type { Terminal } from './terminal.js';
+
+/** Options of every command that are known before the command is. */
+export interface GlobalOptions {
+  readonly traceLevel?: TraceLevel;
+}
 
 const EXAMPLES = `
 Examples:
@@ -27,6 +33,8 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .showHelpAfterError('(add --help for what there is)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
+  const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
+  program.addOption(traceLevel.choices(TRACE_LEVELS));
   addSecurityOptions(program);
   program.hook('preAction', async () => host.secure(await loadSecurity(program.opts(), process.env)));
   for (const plugin of plugins) plugin.registerCommand(program, host);

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { DEFAULT_TRACE_LEVEL, type TraceLevel } from '../tracing/trace-level.js';
+import { activeTracing } from '../tracing/tracing.js';
+
+/** These serve others' traces, and have none of their own. */
+const SERVERS = new Set(['agent', 'serve', 'plugin']);
+
+/** The names of the command and its subcommands that a command line calls. */
+export function calledCommands(program: Command, argv: readonly string[]): readonly string[] {
+  const names: string[] = [];
+  let command = program;
+  for (const word of argv) {
+    const called = command.commands.find((child) => child.name() === word);
+    if (called !== undefined) {
+      names.push(word);
+      command = called;
+    } else if (names.length > 0) break;
+  }
+  return names;
+}
+
+/** What tells this process from others in a trace, where OTEL_SERVICE_NAME does not. */
+export function serviceName(argv: readonly string[]): string {
+  const server = argv.find((word) => SERVERS.has(word));
+  return server === undefined ? 'mlmodelscope' : `mlmodelscope-${server}`;
+}
+
+/** Runs a command in a span that is its trace's root. */
+export async function inCommandSpan(
+  names: readonly string[],
+  level: TraceLevel = DEFAULT_TRACE_LEVEL,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const tracing = activeTracing();
+  if (tracing === undefined || names[0] === undefined || SERVERS.has(names[0])) {
+    await run();
+    return;
+  }
+  const name = ['mlmodelscope', ...names].join(' ');
+  await tracing.atLevel(level, () => tracing.inSpan(name, { level: 'APPLICATION_TRACE' }, run));
+}
