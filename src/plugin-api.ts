@@ -8,6 +8,9 @@ export { makeFolder } from './make-folder.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
+export type { EvaluationEvent } from './evaluation/event.js';
+export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export { whileTelling } from './evaluation/while-telling.js';
 
 // Models and their graphs.
 export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
@@ -33,3 +36,8 @@ export { type RunOptions, type System, withFingerprint } from './measurement/sys
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
 export type { ResultStore } from './store/result-store.js';
+
+// Traces that others took.
+export type { MeasuredLayer, TracedModel } from './tracing/readers/collect-models.js';
+export { readTrace, TRACE_FORMATS, type TraceFormat } from './tracing/readers/read-trace.js';
+export type { TracedLayer, TracedTensor } from './tracing/readers/trace-record.js';

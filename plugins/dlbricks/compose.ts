@@ -62,7 +62,7 @@ export interface Estimate {
  * @param weights per sequence; a sequence without a latency weighs nothing, and the estimate's coverage says so
  * @returns the sequences on the path
  */
-function longestPath(recipe: ModelRecipe, weights: readonly number[]): number[] {
+export function longestPath(recipe: Pick<ModelRecipe, 'sequences' | 'edges'>, weights: readonly number[]): number[] {
   const incoming: number[][] = recipe.sequences.map(() => []);
   for (const [from, to] of recipe.edges) incoming[to]?.push(from);
   const length: number[] = [];

@@ -1,0 +1,192 @@
+import { longestPath } from '../compose.js';
+import { type ErrorSource, marginOf, trimmedMean } from '../statistics.js';
+import { FillModel } from './fill.js';
+import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
+import type { FoundBy, LayerFacts } from './match-level.js';
+import { occurrenceSpread, type OccurrenceSpread } from './occurrence-spread.js';
+import type { Occurrence, Target, TraceBook, TraceSequence } from './trace-book.js';
+
+/** What is made of several measurements of one layer. */
+export const STATISTICS = ['median', 'mean', 'trimmed-mean', 'min', 'max', 'last'] as const;
+
+export type Statistic = (typeof STATISTICS)[number];
+
+export interface EstimateSettings {
+  readonly reuse: Reuse;
+  readonly statistic: Statistic;
+  /** Whether layers that nobody measured are told from others of their operator. */
+  readonly fill: boolean;
+  /** Whether estimates are multiplied by what other models' whole latencies are to their estimates. */
+  readonly calibrate: boolean;
+}
+
+/** One sequence of a target with its latency. */
+export interface Part {
+  readonly sequence: TraceSequence;
+  /** undefined where there is none. */
+  readonly ms: number | undefined;
+  readonly foundBy: FoundBy | undefined;
+  /** How many measurements it is made of. */
+  readonly occurrences: number;
+}
+
+/** An estimate before anything is learned from whole models. */
+export interface Sum {
+  readonly target: Target;
+  readonly parts: readonly Part[];
+  /** Over all parts that have a latency; undefined where none has. */
+  readonly ms: number | undefined;
+  /** Along the longest path; undefined where the edges are not known. */
+  readonly parallelMs: number | undefined;
+  /** Of the logarithm of `ms`; undefined where nothing is known of how far measurements are apart. */
+  readonly errors: readonly ErrorSource[] | undefined;
+  /** Share of the sequences that were measured. */
+  readonly measuredShare: number;
+  /** Share of the sequences that have a latency, measured or filled in. */
+  readonly coverage: number;
+}
+
+/** @param values at least one, in the order in which they were read */
+export function statisticOf(values: readonly number[], statistic: Statistic): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  switch (statistic) {
+    case 'median': {
+      const middle = sorted.length / 2;
+      const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+      return (low + high) / 2;
+    }
+    case 'mean':
+      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    case 'trimmed-mean':
+      return trimmedMean(values);
+    case 'min':
+      return sorted[0] ?? 0;
+    case 'max':
+      return sorted.at(-1) ?? 0;
+    case 'last':
+      return values.at(-1) ?? 0;
+  }
+}
+
+function processesOf(occurrences: readonly Occurrence[]): number {
+  return new Set(occurrences.map(({ process }) => process)).size;
+}
+
+/** How many different measurements a latency stands on, and how far it may be off; relative. */
+interface Uncertainty {
+  readonly relative: number;
+  readonly degreesOfFreedom: number;
+}
+
+/** What is told of one part, and how surely. */
+interface Told extends Part {
+  readonly uncertainty: Uncertainty | undefined;
+}
+
+/** Estimates models from traces. */
+export class TraceEstimator {
+  private readonly index: OccurrenceIndex;
+  private readonly spread: OccurrenceSpread;
+  private readonly fills = new Map<string, FillModel>();
+
+  constructor(
+    private readonly book: TraceBook,
+    private readonly settings: EstimateSettings,
+  ) {
+    this.index = new OccurrenceIndex(book.occurrences);
+    this.spread = occurrenceSpread(book.occurrences);
+  }
+
+  /** @param reuse whose measurements may be used; the settings' own where nobody says otherwise */
+  sum(target: Target, reuse: Reuse = this.settings.reuse): Sum {
+    const parts = target.sequences.map((sequence) => this.tell(target, sequence, reuse));
+    const told = parts.filter(({ ms }) => ms !== undefined);
+    const measured = parts.filter(({ ms, foundBy }) => ms !== undefined && foundBy !== 'fill');
+    const ms = told.length === 0 ? undefined : told.reduce((sum, part) => sum + (part.ms ?? 0), 0);
+    return {
+      target,
+      parts,
+      ms,
+      parallelMs: this.longest(target, parts),
+      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(told, ms, reuse),
+      measuredShare: parts.length === 0 ? 0 : measured.length / parts.length,
+      coverage: parts.length === 0 ? 0 : told.length / parts.length,
+    };
+  }
+
+  private tell(target: Target, sequence: TraceSequence, reuse: Reuse): Told {
+    const found = this.index.find(target, sequence, reuse);
+    if (found !== undefined) {
+      const inOrder = [...found.occurrences].sort((a, b) => a.order - b.order);
+      const ms = statisticOf(
+        inOrder.map((occurrence) => occurrence.ms),
+        this.settings.statistic,
+      );
+      const spread = this.spread.layer(ms);
+      const processes = processesOf(inOrder);
+      const uncertainty = spread && {
+        // Of the mean, and of the one that it is told for.
+        relative: spread.relative * Math.sqrt(1 + 1 / processes),
+        degreesOfFreedom: spread.degreesOfFreedom,
+      };
+      return { sequence, ms, foundBy: found.level, occurrences: inOrder.length, uncertainty };
+    }
+    const [layer, second] = sequence.layers;
+    const filled =
+      this.settings.fill && layer !== undefined && second === undefined ? this.fill(layer, target, reuse) : undefined;
+    if (filled === undefined)
+      return { sequence, ms: undefined, foundBy: undefined, occurrences: 0, uncertainty: undefined };
+    const { ms, spread, degreesOfFreedom } = filled;
+    return { sequence, ms, foundBy: 'fill', occurrences: 0, uncertainty: { relative: spread, degreesOfFreedom } };
+  }
+
+  private fill(layer: LayerFacts, target: Target, reuse: Reuse): ReturnType<FillModel['tell']> {
+    const key = reuse === 'all' ? '' : JSON.stringify([reuse, target.name]);
+    let model = this.fills.get(key);
+    if (model === undefined) {
+      const usable = this.book.occurrences.filter(
+        ({ model: of }) => reuse === 'all' || (of === target.name) === (reuse === 'own'),
+      );
+      model = new FillModel(usable);
+      this.fills.set(key, model);
+    }
+    return model.tell(layer);
+  }
+
+  private longest({ edges, sequences }: Target, parts: readonly Part[]): number | undefined {
+    if (edges === undefined || parts.every(({ ms }) => ms === undefined)) return undefined;
+    const path = longestPath(
+      { sequences: sequences.map((_sequence, i) => i), edges: edges.map(([from, to]): [number, number] => [from, to]) },
+      parts.map(({ ms }) => ms ?? 0),
+    );
+    return path.reduce((sum, i) => sum + (parts[i]?.ms ?? 0), 0);
+  }
+
+  /**
+   * What a sum may be off by: each different layer by its own spread, as often as it is there, since it is one and the same
+   * error; filled in ones of one operator together, since they come of one fit; and the process that the estimate is for by what
+   * processes differ in.
+   */
+  private errorsOf(told: readonly Told[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
+    const shares = new Map<string, { deviation: number; degreesOfFreedom: number }>();
+    for (const { sequence, ms: part = 0, foundBy, uncertainty } of told) {
+      if (uncertainty === undefined) return undefined;
+      const key = foundBy === 'fill' ? `fill ${sequence.layers[0]?.operator ?? ''}` : sequence.identity;
+      const share = shares.get(key) ?? { deviation: 0, degreesOfFreedom: uncertainty.degreesOfFreedom };
+      share.deviation += (uncertainty.relative * part) / ms;
+      shares.set(key, share);
+    }
+    const { process } = this.spread;
+    const sources = [...shares.values()].map(({ deviation, degreesOfFreedom }) => ({
+      deviationMs: deviation,
+      degreesOfFreedom,
+    }));
+    if (reuse === 'own' || process === undefined) return sources;
+    return [...sources, { deviationMs: process.relative, degreesOfFreedom: process.degreesOfFreedom }];
+  }
+}
+
+/** Half the width, in logarithms, of the interval of a sum by its parts alone. */
+export function marginOfParts(sum: Sum): number | undefined {
+  return sum.errors === undefined ? undefined : marginOf(sum.errors);
+}

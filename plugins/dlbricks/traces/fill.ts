@@ -1,0 +1,198 @@
+import { type LayerFacts } from './match-level.js';
+import { type LayerWork, workOf } from './layer-work.js';
+import type { Occurrence } from './trace-book.js';
+
+/** What a layer would take, as other layers of its operator tell. */
+export interface Filled {
+  readonly ms: number;
+  /** Standard deviation of the logarithm of `ms`, as seen when each measured layer is told from the others. */
+  readonly spread: number;
+  readonly degreesOfFreedom: number;
+}
+
+/** A measured layer. */
+interface Point {
+  readonly work: LayerWork;
+  readonly ms: number;
+  readonly models: ReadonlySet<string>;
+  /** Logarithm of measured over predicted. */
+  readonly residual: number;
+}
+
+/** Fewest different layers that an operator's time is told from. */
+const FEWEST_LAYERS = 3;
+
+/** Closer than this, in logarithms of work, layers are as good as the same. */
+const NEAREST = 0.05;
+
+/** Milliseconds: fixed, for each operation, for each byte; none of them negative. */
+type Costs = readonly [fixed: number, perOperation: number, perByte: number];
+
+function predicted([fixed, perOperation, perByte]: Costs, { operations, bytes }: LayerWork): number {
+  return fixed + perOperation * operations + perByte * bytes;
+}
+
+/** Solves a symmetric system of at most three equations by elimination; undefined where it has no single solution. */
+function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] | undefined {
+  const rows = matrix.map((row, i) => [...row, right[i] ?? 0]);
+  const size = rows.length;
+  for (let pivot = 0; pivot < size; pivot++) {
+    const best = rows.slice(pivot).reduce((a, b) => (Math.abs(b[pivot] ?? 0) > Math.abs(a[pivot] ?? 0) ? b : a));
+    const value = best[pivot] ?? 0;
+    if (Math.abs(value) < 1e-12) return undefined;
+    rows.splice(rows.indexOf(best), 1);
+    rows.splice(pivot, 0, best);
+    for (const row of rows) {
+      if (row === best) continue;
+      const factor = (row[pivot] ?? 0) / value;
+      for (let column = pivot; column <= size; column++)
+        row[column] = (row[column] ?? 0) - factor * (best[column] ?? 0);
+    }
+  }
+  return rows.map((row, i) => (row[size] ?? 0) / (row[i] ?? 1));
+}
+
+/** Every choice of costs that may differ from zero. */
+const SUBSETS: readonly (readonly number[])[] = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]];
+
+/**
+ * The costs that make the sum of squared relative errors least, none of them negative: the best of the seven unconstrained
+ * solutions with some costs left out that has no negative one, which is exact for so few.
+ */
+function fitCosts(points: readonly Pick<Point, 'work' | 'ms'>[]): Costs {
+  // Scaled, so that all columns are of one order of magnitude.
+  const scales = [
+    1,
+    ...(['operations', 'bytes'] as const).map((key) => Math.max(...points.map(({ work }) => work[key]), 1)),
+  ];
+  const rows = points.map(({ work, ms }) =>
+    [1, work.operations, work.bytes].map((value, i) => value / (scales[i] ?? 1) / ms),
+  );
+  let best: { readonly costs: Costs; readonly error: number } | undefined;
+  for (const subset of SUBSETS) {
+    const matrix = subset.map((i) =>
+      subset.map((j) => rows.reduce((sum, row) => sum + (row[i] ?? 0) * (row[j] ?? 0), 0)),
+    );
+    const right = subset.map((i) => rows.reduce((sum, row) => sum + (row[i] ?? 0), 0));
+    const solution = solve(matrix, right);
+    if (solution === undefined || solution.some((cost) => cost < 0)) continue;
+    const scaled = [0, 0, 0];
+    for (const [i, column] of subset.entries()) scaled[column] = solution[i] ?? 0;
+    const error = rows.reduce(
+      (sum, row) => sum + (row.reduce((told, value, i) => told + value * (scaled[i] ?? 0), 0) - 1) ** 2,
+      0,
+    );
+    if (best !== undefined && error >= best.error) continue;
+    const [fixed = 0, perOperation = 0, perByte = 0] = scaled.map((cost, i) => cost / (scales[i] ?? 1));
+    best = { costs: [fixed, perOperation, perByte], error };
+  }
+  return best?.costs ?? [0, 0, 0];
+}
+
+/** How unlike two layers' work is: their operations and the sizes of their tensors, in logarithms. */
+function distance(a: LayerWork, b: LayerWork): number {
+  const ratio = (x: number, y: number): number => Math.log((x + 1) / (y + 1));
+  const tensors =
+    a.tensorBytes.length === b.tensorBytes.length && a.tensorBytes.length > 0
+      ? a.tensorBytes.map((bytes, i) => ratio(bytes, b.tensorBytes[i] ?? 0))
+      : [ratio(a.bytes, b.bytes)];
+  return Math.hypot(ratio(a.operations, b.operations), ...tensors);
+}
+
+/**
+ * What the layers that are most alike were slower or faster than told, logarithm. A layer counts the more the closer it
+ * is; one whose work differs by a factor of e counts as much as the assumption that the fit is right.
+ */
+function residualNear(work: LayerWork, points: readonly Point[]): number {
+  let [sum, weights] = [0, 1];
+  for (const point of points) {
+    const weight = Math.max(distance(work, point.work), NEAREST) ** -2;
+    sum += weight * point.residual;
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+function sharesModel(a: Point, b: Point): boolean {
+  for (const model of a.models) if (b.models.has(model)) return true;
+  return false;
+}
+
+interface OperatorFit {
+  readonly costs: Costs;
+  readonly points: readonly Point[];
+  readonly spread: number;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
+
+function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefined {
+  const layers = new Map<string, { readonly work: LayerWork; readonly ms: number[]; readonly models: Set<string> }>();
+  for (const { identity, layers: facts, ms, model } of occurrences) {
+    const [only] = facts;
+    const work = only === undefined ? undefined : workOf(only);
+    if (work === undefined || ms <= 0) continue;
+    const layer = layers.get(identity) ?? { work, ms: [], models: new Set<string>() };
+    layers.set(identity, layer);
+    layer.ms.push(ms);
+    layer.models.add(model);
+  }
+  if (layers.size < FEWEST_LAYERS) return undefined;
+  const measured = [...layers.values()].map(({ work, ms, models }) => ({ work, ms: median(ms), models }));
+  const costs = fitCosts(measured);
+  const points = measured.map((point): Point => ({
+    ...point,
+    residual: Math.log(point.ms / Math.max(predicted(costs, point.work), 1e-9)),
+  }));
+  // A layer of another model is to be told: so those of its own models don't help.
+  const errors = points.map(
+    (point) =>
+      point.residual -
+      residualNear(
+        point.work,
+        points.filter((other) => !sharesModel(point, other)),
+      ),
+  );
+  const parameters = costs.filter((cost) => cost > 0).length;
+  const degreesOfFreedom = Math.max(1, points.length - parameters);
+  const spread = Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / degreesOfFreedom);
+  return { costs, points, spread };
+}
+
+/**
+ * Tells the time of layers that nobody measured from the measured ones of the same operator: so much for a call, for each
+ * operation and for each byte (a roofline whose sides add up), then moved by how far the most similar layers are off.
+ */
+export class FillModel {
+  private readonly byOperator = new Map<string, Occurrence[]>();
+  private readonly fits = new Map<string, OperatorFit | undefined>();
+
+  /** @param occurrences what may be used; those of several layers at once tell nothing */
+  constructor(occurrences: readonly Occurrence[]) {
+    for (const occurrence of occurrences) {
+      const [only, second] = occurrence.layers;
+      if (only === undefined || second !== undefined) continue;
+      const list = this.byOperator.get(only.operator) ?? [];
+      this.byOperator.set(only.operator, list);
+      list.push(occurrence);
+    }
+  }
+
+  /** undefined where too little is known of the layer, or too few of its operator were measured. */
+  tell(layer: LayerFacts): Filled | undefined {
+    const work = workOf(layer);
+    const fit = this.fitOf(layer.operator);
+    if (work === undefined || fit === undefined) return undefined;
+    const ms = predicted(fit.costs, work) * Math.exp(residualNear(work, fit.points));
+    return { ms, spread: fit.spread, degreesOfFreedom: Math.max(1, fit.points.length - 3) };
+  }
+
+  private fitOf(operator: string): OperatorFit | undefined {
+    if (!this.fits.has(operator)) this.fits.set(operator, fitOperator(this.byOperator.get(operator) ?? []));
+    return this.fits.get(operator);
+  }
+}

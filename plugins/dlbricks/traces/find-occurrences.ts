@@ -1,0 +1,63 @@
+import { type Known, keyOf, knownOf, MATCH_LEVELS, type MatchLevel } from './match-level.js';
+import type { Occurrence, Target, TraceSequence } from './trace-book.js';
+
+/** Whose measurements an estimate may use: the model's own, the other models', or all. */
+export const REUSES = ['all', 'own', 'others'] as const;
+
+export type Reuse = (typeof REUSES)[number];
+
+/** Measurements that stand for a sequence, and what they have in common with it. */
+export interface Found {
+  readonly level: MatchLevel | 'position';
+  /** At least one. */
+  readonly occurrences: readonly Occurrence[];
+}
+
+/** Occurrences by what they are compared by. */
+export class OccurrenceIndex {
+  private readonly byKey = new Map<string, Occurrence[]>();
+  /** What the occurrences know, by level. */
+  private readonly known = new Map<MatchLevel, Set<Known>>(MATCH_LEVELS.map((level) => [level, new Set()]));
+  private readonly byPosition = new Map<string, Occurrence[]>();
+
+  constructor(readonly occurrences: readonly Occurrence[]) {
+    const put = (map: Map<string, Occurrence[]>, key: string, occurrence: Occurrence): void => {
+      const list = map.get(key);
+      if (list === undefined) map.set(key, [occurrence]);
+      else list.push(occurrence);
+    };
+    for (const occurrence of occurrences) {
+      put(this.byPosition, JSON.stringify([occurrence.model, occurrence.position]), occurrence);
+      for (const level of MATCH_LEVELS) {
+        const known = knownOf(occurrence.layers, level);
+        const key = keyOf(occurrence.layers, level, known);
+        if (key === undefined) continue;
+        this.known.get(level)?.add(known);
+        put(this.byKey, `${level} ${known} ${key}`, occurrence);
+      }
+    }
+  }
+
+  /** The measurements at the strongest level at which there are any; undefined where there are none at all. */
+  find(target: Target, sequence: TraceSequence, reuse: Reuse): Found | undefined {
+    if (reuse === 'own') {
+      const there = this.byPosition.get(JSON.stringify([target.name, sequence.position])) ?? [];
+      const occurrences = there.filter(({ identity }) => identity === sequence.identity);
+      return occurrences.length === 0 ? undefined : { level: 'position', occurrences };
+    }
+    const isUsable = ({ model }: Occurrence): boolean => reuse === 'all' || model !== target.name;
+    for (const level of MATCH_LEVELS) {
+      const occurrences = new Set<Occurrence>();
+      for (const known of this.known.get(level) ?? []) {
+        for (const onlyActivations of [false, true]) {
+          const key = keyOf(sequence.layers, level, known, onlyActivations);
+          if (key === undefined) continue;
+          for (const found of this.byKey.get(`${level} ${known} ${key}`) ?? [])
+            if (isUsable(found)) occurrences.add(found);
+        }
+      }
+      if (occurrences.size > 0) return { level, occurrences: [...occurrences] };
+    }
+    return undefined;
+  }
+}

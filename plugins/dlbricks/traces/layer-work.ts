@@ -1,0 +1,59 @@
+import { byteLengthOf, elementCount, isElementType, type TracedTensor } from '../../../src/plugin-api.js';
+import type { LayerFacts } from './match-level.js';
+
+/** What a layer does, as far as its time follows from it. */
+export interface LayerWork {
+  /** Arithmetic operations; 0 where they are not known, or no more than one for each element moved. */
+  readonly operations: number;
+  /** Bytes read and written. */
+  readonly bytes: number;
+  /** The same for each tensor, inputs first; empty where their shapes are not known. */
+  readonly tensorBytes: readonly number[];
+}
+
+/** Of tensors whose element type nobody told. */
+const BYTES_PER_ELEMENT = 4;
+
+function bytesOf({ elementType, dims }: TracedTensor): number {
+  const count = elementCount(dims);
+  return elementType !== undefined && isElementType(elementType)
+    ? byteLengthOf(elementType, count)
+    : BYTES_PER_ELEMENT * count;
+}
+
+/** Multiplications of operators with weights, by what their name contains; the first that fits. */
+const MULTIPLICATIONS: readonly (readonly [
+  RegExp,
+  (input: TracedTensor, weight: TracedTensor, output: TracedTensor) => number,
+])[] = [
+  // Weights are [input channels, output channels, …]: each input element meets all but the first.
+  [
+    /convtranspose|conv_transpose|deconv/i,
+    ({ dims }, weight) => elementCount(dims) * elementCount(weight.dims.slice(1)),
+  ],
+  // Weights are [output channels, input channels, …]: each output element takes all but the first.
+  [/conv/i, (_input, weight, { dims }) => elementCount(dims) * elementCount(weight.dims.slice(1))],
+  [
+    /gemm|matmul|linear|addmm|fullyconnected|dense/i,
+    (input, _weight, { dims }) => elementCount(dims) * (input.dims.at(-1) ?? 0),
+  ],
+];
+
+function operationsOf({ operator, inputs = [], outputs = [] }: LayerFacts): number {
+  const [input, weight] = inputs;
+  const [output] = outputs;
+  if (input === undefined || weight === undefined || output === undefined) return 0;
+  const [, multiplications] = MULTIPLICATIONS.find(([name]) => name.test(operator)) ?? [];
+  // One addition each.
+  return multiplications === undefined ? 0 : 2 * multiplications(input, weight, output);
+}
+
+/** What a layer does by what is known of it; undefined where neither its bytes nor both ends' shapes are. */
+export function workOf(facts: LayerFacts): LayerWork | undefined {
+  const { inputs, outputs } = facts;
+  const tensorBytes = inputs === undefined || outputs === undefined ? [] : [...inputs, ...outputs].map(bytesOf);
+  const moved = tensorBytes.reduce((sum, bytes) => sum + bytes, 0);
+  const bytes = facts.bytes ?? (tensorBytes.length === 0 ? undefined : moved);
+  if (bytes === undefined) return undefined;
+  return { operations: facts.operations ?? operationsOf(facts), bytes, tensorBytes };
+}

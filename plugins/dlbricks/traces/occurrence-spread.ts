@@ -1,0 +1,107 @@
+import type { Spread } from '../statistics.js';
+import type { Occurrence } from './trace-book.js';
+
+/** Degrees of freedom that a layer's spread is told from; layers that take about as long are asked until there are as many. */
+const ENOUGH_DEGREES = 30;
+
+/** Rounds of alternating between layers and processes; each one makes the rest several times smaller. */
+const ROUNDS = 20;
+
+/** How far measurements of one layer are apart. All of it is relative. */
+export interface OccurrenceSpread {
+  /** Between processes, in what all layers of a process have in common; undefined where no two have a layer in common. */
+  readonly process: Spread | undefined;
+  /** Between occurrences of a layer that takes so long, besides; undefined where no layer occurs twice. */
+  layer(ms: number): Spread | undefined;
+}
+
+interface Layer {
+  readonly logMs: number;
+  readonly squares: number;
+  readonly degreesOfFreedom: number;
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * Learns the spread from layers that occur more than once: log ms = layer + process + rest, layers and processes fitted in
+ * turn, processes by their layers' times, since a sum consists of those. A process that ran 5 % slower than others is 5 % off
+ * in each of its layers, however many there are; the rest averages out over a model.
+ */
+export function occurrenceSpread(occurrences: readonly Occurrence[]): OccurrenceSpread {
+  const layers = new Map<string, { readonly process: string; readonly log: number; readonly ms: number }[]>();
+  for (const { identity, process, ms } of occurrences) {
+    if (ms <= 0) continue;
+    const list = layers.get(identity) ?? [];
+    layers.set(identity, list);
+    list.push({ process, log: Math.log(ms), ms });
+  }
+  const repeated = [...layers.values()].filter((list) => list.length > 1);
+  const isShared = (list: (typeof repeated)[number]): boolean => new Set(list.map(({ process }) => process)).size > 1;
+  const shared = repeated.filter(isShared);
+  const effects = new Map(shared.flat().map(({ process }) => [process, 0]));
+  const effectOf = (process: string): number => effects.get(process) ?? 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const sums = new Map([...effects.keys()].map((process) => [process, { sum: 0, weight: 0 }]));
+    for (const list of shared) {
+      const center = meanOf(list.map(({ log, process }) => log - effectOf(process)));
+      for (const { process, log, ms } of list) {
+        const total = sums.get(process);
+        if (total === undefined) continue;
+        total.sum += ms * (log - center);
+        total.weight += ms;
+      }
+    }
+    for (const [process, { sum, weight }] of sums) effects.set(process, sum / weight);
+    const middle = meanOf([...effects.values()]);
+    for (const [process, effect] of effects) effects.set(process, effect - middle);
+  }
+  const degreesOfFreedom = effects.size - 1;
+  const squares = [...effects.values()].reduce((sum, effect) => sum + effect ** 2, 0);
+  const known = repeated
+    .map((list): Layer => {
+      const rests = list.map(({ log, process }) => log - effectOf(process));
+      const center = meanOf(rests);
+      return {
+        logMs: meanOf(list.map(({ log }) => log)),
+        squares: rests.reduce((sum, rest) => sum + (rest - center) ** 2, 0),
+        degreesOfFreedom: rests.length - 1,
+      };
+    })
+    .sort((a, b) => a.logMs - b.logMs);
+  return {
+    process: degreesOfFreedom < 1 ? undefined : { relative: Math.sqrt(squares / degreesOfFreedom), degreesOfFreedom },
+    layer: (ms) => spreadNear(known, Math.log(Math.max(ms, Number.MIN_VALUE))),
+  };
+}
+
+/** Pools the layers that take about as long, the closest first. */
+function spreadNear(layers: readonly Layer[], logMs: number): Spread | undefined {
+  let high = lowerBound(layers, logMs);
+  let low = high - 1;
+  let [squares, degreesOfFreedom] = [0, 0];
+  while (degreesOfFreedom < ENOUGH_DEGREES) {
+    const [below, above] = [layers[low], layers[high]];
+    const takesBelow = below !== undefined && (above === undefined || logMs - below.logMs <= above.logMs - logMs);
+    const next = takesBelow ? below : above;
+    if (next === undefined) break;
+    if (takesBelow) low--;
+    else high++;
+    squares += next.squares;
+    degreesOfFreedom += next.degreesOfFreedom;
+  }
+  return degreesOfFreedom === 0 ? undefined : { relative: Math.sqrt(squares / degreesOfFreedom), degreesOfFreedom };
+}
+
+/** Index of the first layer that takes as long or longer. */
+function lowerBound(layers: readonly Layer[], logMs: number): number {
+  let [low, high] = [0, layers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((layers[middle]?.logMs ?? Infinity) < logMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,195 @@
+import { type MeasuredLayer, PlatformError, type TracedModel } from '../../../src/plugin-api.js';
+import type { Edge } from '../decompose.js';
+import { trimmedMean } from '../statistics.js';
+import { identityOf, type LayerFacts } from './match-level.js';
+import { type Correction, correctionOf } from './tracing-overhead.js';
+
+/** Consecutive layers of a model that are timed as one; one layer, as a rule. */
+export interface TraceSequence {
+  /** Where it stands in its model: `7`, `0-1-2`, or `7..9` for several layers. */
+  readonly position: string;
+  /** The first layer's. */
+  readonly name: string;
+  readonly layers: readonly LayerFacts[];
+  /** Equal for sequences that are the same to whoever wrote the trace; see {@link identityOf}. */
+  readonly identity: string;
+}
+
+/** A measured sequence of a traced model. */
+export interface Occurrence extends TraceSequence {
+  readonly model: string;
+  /** One run of a program that traced a model: occurrences of one process share what was peculiar to it. */
+  readonly process: string;
+  readonly ms: number;
+  /** Place in the order in which everything was read. */
+  readonly order: number;
+}
+
+/** A model to estimate, as it is cut. */
+export interface Target {
+  readonly name: string;
+  readonly layers: number;
+  readonly sequences: readonly TraceSequence[];
+  /** undefined where nobody knows which layer reads which. */
+  readonly edges: readonly Edge[] | undefined;
+  /** Its latency as a whole, layers not traced meanwhile; undefined where it was not measured. */
+  readonly wholeMs: number | undefined;
+}
+
+/** Everything that the traces of one system say. */
+export interface TraceBook {
+  readonly occurrences: readonly Occurrence[];
+  readonly targets: readonly Target[];
+  readonly corrections: readonly Correction[];
+}
+
+/** A measured or described range of a traced model. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly sequence: TraceSequence;
+  readonly samplesMs: readonly number[];
+}
+
+function positionOf({ index, last }: MeasuredLayer): string {
+  return last === undefined || String(last) === index ? index : `${index}..${last}`;
+}
+
+/** The name under which a model without one goes. */
+function nameOf({ model, source }: TracedModel): string {
+  return model ?? source.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
+}
+
+/**
+ * A traced model as ranges that don't overlap and together hold every layer that the trace knows.
+ *
+ * @throws PlatformError `usage` where its measurements overlap, or a layer ran in several shapes
+ */
+function rangesOf(model: TracedModel, granularity: number): readonly Range[] {
+  // Indices may be paths, so that a layer's place is counted.
+  const places = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, place) => [index, place]));
+  const described = new Map<number, MeasuredLayer>();
+  const measured: { readonly layer: MeasuredLayer; readonly first: number; readonly last: number }[] = [];
+  for (const layer of model.layers) {
+    const first = places.get(layer.index) ?? 0;
+    if (layer.operator !== '' && !described.has(first)) described.set(first, layer);
+    if (layer.samplesMs.length === 0 || (layer.granularity ?? 1) !== granularity) continue;
+    const last =
+      layer.last === undefined ? first : (places.get(String(layer.last)) ?? first + layer.last - Number(layer.index));
+    measured.push({ layer, first, last });
+  }
+  const ranges: Range[] = [];
+  const add = (first: number, last: number, layer: MeasuredLayer, samplesMs: readonly number[]): void => {
+    const layers = Array.from(
+      { length: last - first + 1 },
+      (_, i): LayerFacts => described.get(first + i) ?? { operator: '' },
+    );
+    const facts = first === last && layer.operator !== '' ? [layer] : layers;
+    const sequence = {
+      position: positionOf(layer),
+      name: layer.name || (facts[0] as Partial<MeasuredLayer>).name || '',
+      layers: facts,
+      identity: identityOf(facts),
+    };
+    ranges.push({ first, last, sequence, samplesMs });
+  };
+  let next = 0;
+  const describeUntil = (end: number): void => {
+    for (; next < end; next++) {
+      const layer = described.get(next);
+      if (layer !== undefined) add(next, next, layer, []);
+    }
+  };
+  for (const { layer, first, last } of measured.sort((a, b) => a.first - b.first || a.last - b.last)) {
+    if (first < next) {
+      throw new PlatformError(
+        'usage',
+        `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that its model cannot be told from it; split the trace, or say with -G which cut is meant`,
+      );
+    }
+    describeUntil(first);
+    add(first, last, layer, layer.samplesMs);
+    next = last + 1;
+  }
+  describeUntil(places.size);
+  return ranges;
+}
+
+/** Which sequence reads which; known only where every layer but the first says what it comes after. */
+function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] | undefined {
+  const after = new Map(
+    model.layers.flatMap((layer) => (layer.after === undefined ? [] : [[Number(layer.index), layer.after]])),
+  );
+  if (after.size === 0) return undefined;
+  const rangeOf = new Map<number, number>();
+  for (const [i, { sequence, first, last }] of ranges.entries()) {
+    const index = Number(sequence.position.split('..', 1)[0]);
+    for (let offset = 0; offset <= last - first; offset++) rangeOf.set(index + offset, i);
+  }
+  const edges = new Map<string, Edge>();
+  for (const [layer, sources] of after) {
+    for (const source of sources) {
+      const [from, to] = [rangeOf.get(source), rangeOf.get(layer)];
+      if (from !== undefined && to !== undefined && from < to) edges.set(`${from} ${to}`, [from, to]);
+    }
+  }
+  return [...edges.values()];
+}
+
+/** The granularity that is meant: the one that is asked for, else the only one that was measured, else single layers. */
+function granularityOf(models: readonly TracedModel[], asked: number | undefined): number {
+  if (asked !== undefined) return asked;
+  const found = new Set(
+    models.flatMap(({ layers }) =>
+      layers.filter(({ samplesMs }) => samplesMs.length > 0).map(({ granularity }) => granularity ?? 1),
+    ),
+  );
+  const [only = 1] = found;
+  return found.size === 1 ? only : 1;
+}
+
+/**
+ * Everything that is known of one system, ready to compose from.
+ *
+ * @param models all of one system
+ * @param asked the longest sequence that the models were cut into when they were measured
+ * @throws PlatformError `usage`; see {@link rangesOf}
+ */
+export function openTraceBook(models: readonly TracedModel[], asked: number | undefined): TraceBook {
+  const granularity = granularityOf(models, asked);
+  const byName = new Map<string, { readonly model: TracedModel; readonly process: string }[]>();
+  for (const [i, model] of models.entries()) {
+    const name = nameOf(model);
+    byName.set(name, [...(byName.get(name) ?? []), { model, process: `${i} ${model.source}` }]);
+  }
+  const occurrences: Occurrence[] = [];
+  const targets: Target[] = [];
+  const corrections: Correction[] = [];
+  for (const [name, traced] of byName) {
+    const wholeMs = traced.flatMap(({ model }) => model.wholeMs);
+    let target: Target | undefined;
+    let most = 0;
+    for (const { model, process } of traced) {
+      const correction = correctionOf(name, model, wholeMs);
+      if (correction !== undefined) corrections.push(correction);
+      const ranges = rangesOf(model, granularity);
+      for (const { sequence, samplesMs } of ranges) {
+        if (samplesMs.length === 0) continue;
+        const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);
+        occurrences.push({ ...sequence, model: name, process, ms, order: occurrences.length });
+      }
+      const covered = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+      if (target !== undefined && covered <= most) continue;
+      most = covered;
+      target = {
+        name,
+        layers: covered,
+        sequences: ranges.map(({ sequence }) => sequence),
+        edges: edgesOf(model, ranges),
+        wholeMs: wholeMs.length === 0 ? undefined : trimmedMean(wholeMs),
+      };
+    }
+    if (target !== undefined && target.sequences.length > 0) targets.push(target);
+  }
+  return { occurrences, targets, corrections };
+}

@@ -1,0 +1,27 @@
+import type { TracedModel } from '../../../src/plugin-api.js';
+import { trimmedMean } from '../statistics.js';
+
+/** What was taken from a model's layer times because tracing them takes time itself. */
+export interface Correction {
+  readonly model: string;
+  readonly source: string;
+  /** What each layer's time is multiplied by, below 1. */
+  readonly factor: number;
+  readonly wholeMs: number;
+  readonly tracedWholeMs: number;
+}
+
+/**
+ * A whole model took `tracedWholeMs` with its layers traced, and `wholeMs` without. Where in the traced time the
+ * difference went, into layers or between them, nobody knows; so it is taken from both in proportion. The sum over the
+ * layers then stays below the time without tracing as it was below the time with it.
+ *
+ * @param wholeMs executions of the whole model without layer tracing, from any trace of the same system
+ * @returns undefined where one of the two is not known, or tracing cost nothing
+ */
+export function correctionOf(model: string, traced: TracedModel, wholeMs: readonly number[]): Correction | undefined {
+  if (wholeMs.length === 0 || traced.tracedWholeMs.length === 0) return undefined;
+  const [plain, slower] = [trimmedMean(wholeMs), trimmedMean(traced.tracedWholeMs)];
+  if (plain >= slower) return undefined;
+  return { model, source: traced.source, factor: plain / slower, wholeMs: plain, tracedWholeMs: slower };
+}
