@@ -171,6 +171,12 @@ const CACHES = 1.5;
 /** Except where little but weights is read: a cache keeps some of them however many pass through. */
 const CACHES_OF_DOMINANT_WEIGHTS = 8;
 
+/**
+ * Share of that footprint from which on no further copy is added: memory beyond what the model uses is slower (the reach of
+ * the processor's page tables), and a copy too many may double it.
+ */
+const NEAR_ENOUGH = 0.75;
+
 /** Where the system does not say how large its cache is. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
@@ -189,8 +195,9 @@ export interface Surroundings {
  */
 export function copiesFor(weightBytes: number, roughMs: number, surroundings: Surroundings): number {
   const cacheBytes = surroundings.cacheBytes > 0 ? surroundings.cacheBytes : ASSUMED_CACHE_BYTES;
-  const most = cacheBytes * (readsLittleButWeights(weightBytes, roughMs) ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
-  const footprintBytes = Math.min(surroundings.modelWeightBytes, most);
+  const onlyReads = readsLittleButWeights(weightBytes, roughMs);
+  const most = cacheBytes * (onlyReads ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
+  const footprintBytes = Math.min(surroundings.modelWeightBytes, most) * (onlyReads ? NEAR_ENOUGH : 1);
   const forWeights = weightShare(weightBytes, roughMs) > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
   const wanted = Math.max(forWeights, LEAST_RUN_ROUGH_MS / roughMs);
   const affordable = Math.max(1, MOST_RUN_ROUGH_MS / roughMs);
