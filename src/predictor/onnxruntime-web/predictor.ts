@@ -7,6 +7,7 @@ import type { RunOptions } from '../../measurement/system.js';
 import type { ModelSource, OpenModel, Predictor } from '../predictor.js';
 import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';
 import { onnxRuntimeWebFramework } from './framework.js';
+import { explained } from './explained.js';
 import { type Library, libraryThatWrites, libraryWithThreads } from './library.js';
 import { readWeightFiles } from './weight-files.js';
 import { whileWritingTo } from './writing-runtime.js';
@@ -14,13 +15,6 @@ import { WrittenFiles } from './written-files.js';
 
 /** Opening from memory takes three times a model's size of the runtime's 4 GB, weights in files take their own only. */
 const INLINE_LIMIT_BYTES = 2 ** 30;
-
-/** Compiled code throws C++ exceptions as the address of one, and ends with a trap or an abort where it cannot go on. */
-function explain(thrown: unknown): unknown {
-  if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);
-  if (!(thrown instanceof WebAssembly.RuntimeError)) return thrown;
-  return new Error(`the WebAssembly runtime ended: ${thrown.message}`, { cause: thrown });
-}
 
 async function createSession(
   { InferenceSession }: Library,
@@ -32,7 +26,7 @@ async function createSession(
     const bytes = new Uint8Array(await readFile(model.path));
     return await InferenceSession.create(bytes, { ...options, externalData: await readWeightFiles(bytes, model.path) });
   } catch (error) {
-    throw explain(error);
+    throw explained(error);
   }
 }
 
@@ -42,10 +36,10 @@ async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenMod
   return {
     prepare(feeds) {
       const run = prepareRun(library.Tensor, session, feeds);
-      const explained = (error: unknown): never => {
-        throw explain(error);
+      const explain = (error: unknown): never => {
+        throw explained(error);
       };
-      return { execute: () => run.execute().catch(explained), evaluate: () => run.evaluate().catch(explained) };
+      return { execute: () => run.execute().catch(explain), evaluate: () => run.evaluate().catch(explain) };
     },
     close: () => session.release(),
   };

@@ -1,0 +1,19 @@
+import { messageOf } from '../../errors.js';
+
+/** How the runtime says that something is too large for its 32-bit addresses, without a word of memory. */
+const TOO_LARGE = /SafeIntOnOverflow|failed to allocate a buffer of size/;
+
+/**
+ * What the runtime threw, as an error whose message says what happened: compiled code throws C++ exceptions as the address
+ * of one, and ends with a trap or an abort where it cannot go on.
+ */
+export function explained(thrown: unknown): unknown {
+  if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);
+  const options = { cause: thrown };
+  if (thrown instanceof WebAssembly.RuntimeError) {
+    return new Error(`the WebAssembly runtime ended: ${thrown.message}`, options);
+  }
+  const message = messageOf(thrown);
+  if (TOO_LARGE.test(message)) return new Error(`out of memory: WebAssembly has 4 GB at most; ${message}`, options);
+  return thrown;
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { failureOf } from '../../../src/agent/failure.js';
+import { encodeExternal } from '../../../src/predictor/encode-weights.js';
+import { makeFeeds, materialize } from '../../../src/predictor/materialize.js';
+import { openFilledModel } from '../../../src/predictor/open-filled-model.js';
+import { onnxRuntimeWebPredictor } from '../../../src/predictor/onnxruntime-web/predictor.js';
+import { benchmarkOf, int64Constant, relu, runOptions } from '../../agent/support/tiny-benchmarks.js';
+import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+
+const predictor = onnxRuntimeWebPredictor();
+const asItIs = { ...runOptions, optimizationLevel: 'disabled' } as const;
+
+/** Repeats a row of 4 KB so often that it takes as many GiB. */
+function expanding(gibibytes: number) {
+  return benchmarkOf({
+    inputs: { x: { dims: [1024] } },
+    nodes: [
+      { opType: 'Expand', inputs: ['x', 'to'], outputs: ['large'] },
+      { opType: 'Shape', inputs: ['large'], outputs: ['y'] },
+    ],
+    outputs: ['y'],
+    constants: { to: int64Constant([3], [gibibytes, 2 ** 18, 1024]) },
+  });
+}
+
+/** What opening and running it came to. */
+async function failureOfRunning(gibibytes: number) {
+  return withTemporaryFolder(async (temporaryFolder) => {
+    const benchmark = expanding(gibibytes);
+    const model = await openFilledModel(predictor, materialize(benchmark), asItIs, { temporaryFolder });
+    const thrown: unknown = await model
+      .prepare(makeFeeds(benchmark))
+      .execute()
+      .catch((error: unknown) => error);
+    await model.close();
+    return failureOf(thrown, 'run');
+  });
+}
+
+describe('WebAssembly’s 4 GB', { timeout: 60_000 }, () => {
+  test('are too few for a value larger than them, which is a failure that says so', async () => {
+    const { reason, message } = await failureOfRunning(5);
+    assert.equal(reason, 'out_of_memory', message);
+  });
+
+  test('are too few for weights larger than them, which are not even read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
+    try {
+      const tiny = benchmarkOf({
+        inputs: { x: { dims: [1, 8] }, w: { dims: [8, 5], role: 'weight' } },
+        nodes: [{ opType: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+        outputs: ['y'],
+      });
+      const path = join(folder, 'model.onnx');
+      writeFileSync(path, encodeExternal(materialize(tiny), 'weights.bin').model);
+      // A hole: it takes no space on the disk.
+      writeFileSync(join(folder, 'weights.bin'), '');
+      truncateSync(join(folder, 'weights.bin'), 5 * 2 ** 30);
+
+      await assert.rejects(
+        predictor.open({ kind: 'file', path }, runOptions),
+        /out of memory: the weights take 5.37 GB/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('are not used up by what failed', async () => {
+    await withTemporaryFolder(async (temporaryFolder) => {
+      const model = await openFilledModel(predictor, materialize(relu), runOptions, { temporaryFolder });
+      assert.equal((await model.prepare(makeFeeds(relu)).evaluate()).size, 1);
+      await model.close();
+    });
+  });
+});
