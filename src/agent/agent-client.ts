@@ -1,10 +1,14 @@
 import { messageOf, PlatformError } from '../errors.js';
 import { BenchmarkServiceService, type Measurement } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { TraceServiceService } from '../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../rpc/client.js';
 import type { BenchmarkAgent, MeasureOptions } from './benchmark-agent.js';
+import { TakenTraces } from './taken-traces.js';
+import { fromWireLayerTrace, toWireLevel } from './trace-wire.js';
 import * as wire from './wire.js';
 
 const { describeSystem, inferTypes, measure, optimize } = BenchmarkServiceService;
+const { traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
@@ -24,6 +28,7 @@ const MEASURE_WAIT_MS = 12 * 3600_000;
  */
 export function connectAgent(address: string, clientOptions?: RpcClientOptions): BenchmarkAgent {
   const client = createRpcClient(address, 'agent', clientOptions);
+  const traces = new TakenTraces();
 
   /** What is wrong with an answer is not the caller's fault. */
   function understand<T>(convert: () => T): T {
@@ -50,7 +55,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
   }
 
-  return {
+  return traces.ofEveryCall({
     async system(runOptions) {
       const response = await client.unary(describeSystem, { runOptions }, { deadlineMs: DESCRIBE_DEADLINE_MS });
       return understand(() => wire.fromWireSystem(response.system));
@@ -65,6 +70,22 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       const measurement = await callMeasure(request, protocol.timeLimitMs + MEASURE_WAIT_MS, options);
       const measuredAt = new Date().toISOString();
       return understand(() => wire.fromWireMeasurement(measurement, protocol, measuredAt));
+    },
+
+    async trace(benchmark, runOptions, protocol, level, { signal, onProgress } = {}) {
+      const request = {
+        benchmark: wire.toWireBenchmark(benchmark),
+        runOptions,
+        protocol: wire.toWireProtocol(protocol),
+        level: toWireLevel(level),
+      };
+      const deadlineMs = 2 * protocol.timeLimitMs + MEASURE_WAIT_MS;
+      for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
+        const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
+        if (progress !== undefined) onProgress?.(progress);
+        if (event?.$case === 'trace') return understand(() => fromWireLayerTrace(event.value));
+      }
+      throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
     },
 
     async inferTypes(benchmark, signal) {
@@ -82,9 +103,9 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       }));
     },
 
-    close() {
+    async close() {
+      await traces.take(client);
       client.close();
-      return Promise.resolve();
     },
-  };
+  });
 }

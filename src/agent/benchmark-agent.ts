@@ -3,6 +3,8 @@ import type { Measurement } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { RunOptions, System } from '../measurement/system.js';
 import type { TensorType } from '../onnx/model.js';
+import type { TraceLevel } from '../tracing/trace-level.js';
+import type { LayerTrace } from './layer-trace.js';
 
 export type MeasurePhase = 'waiting' | 'preparing' | 'running';
 
@@ -54,6 +56,20 @@ export interface BenchmarkAgent {
     protocol: Protocol,
     options?: MeasureOptions,
   ): Promise<Measurement>;
+
+  /**
+   * Runs a benchmark without and with the runtime's own profile, as often as the protocol says each. The spans of it
+   * are made where the agent is, in the trace of the caller, down to `level`.
+   *
+   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}, and `unsupported` where the runtime keeps no profile
+   */
+  trace(
+    benchmark: Benchmark,
+    runOptions: RunOptions,
+    protocol: Protocol,
+    level: TraceLevel,
+    options?: MeasureOptions,
+  ): Promise<LayerTrace>;
 
   /**
    * Element type and dimensions of every tensor that a node of the graph produces, by name.

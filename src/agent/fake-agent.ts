@@ -88,6 +88,8 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
       };
     },
 
+    trace: () => Promise.reject(new PlatformError('unsupported', 'the fake agent has no runtime')),
+
     // Not async, but a rejected promise like everywhere else.
     inferTypes(benchmark, signal) {
       return Promise.resolve().then(() => {

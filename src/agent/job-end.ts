@@ -1,6 +1,7 @@
 import { PlatformError } from '../errors.js';
 import type { InferredValue, OptimizedGraph } from './benchmark-agent.js';
 import type { Failure } from './failure.js';
+import type { LayerTrace } from './layer-trace.js';
 import type { JobResult, Measured } from './measure-jobs.js';
 
 /** A job that its process did not survive, or was not let finish. */
@@ -43,6 +44,12 @@ export function measuredOf(end: JobEnd): Measured {
   if (end.kind !== 'died') throw errorOfEnd(end);
   const { failure, elapsedMs, preparingMs, peakMemoryBytes } = end;
   return { outcome: { kind: 'failure', ...failure }, costMs: elapsedMs, sessionMs: preparingMs, peakMemoryBytes };
+}
+
+/** @throws PlatformError where nothing was traced */
+export function tracedOf(end: JobEnd): LayerTrace {
+  if (end.kind === 'traced') return end.trace;
+  throw errorOfEnd(end);
 }
 
 /** @throws PlatformError where nothing was inferred */

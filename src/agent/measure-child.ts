@@ -11,6 +11,7 @@ import { inferTypes } from './infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from './measure-benchmark.js';
 import { optimizeGraph } from './optimize-graph.js';
+import { traceBenchmark } from './trace-benchmark.js';
 import type { Assignment, Job, JobResult, OpenJob, Report } from './measure-jobs.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
 
@@ -87,6 +88,8 @@ async function resultOf(job: Job, recorder: SpanRecorder): Promise<JobResult> {
   switch (job.kind) {
     case 'measure':
       return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
+    case 'trace':
+      return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
     case 'infer-types':
       return { kind: 'inferred', values: await inferTypes(job, context) };
     case 'optimize':

@@ -6,6 +6,7 @@ import type { RunOptions } from '../measurement/system.js';
 import type { TimedSpan } from '../tracing/span.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { InferredValue, MeasureProgress, OptimizedGraph } from './benchmark-agent.js';
+import type { LayerTrace } from './layer-trace.js';
 
 /** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
@@ -30,6 +31,14 @@ export interface OptimizeJob {
   readonly memoryLimitBytes: number;
 }
 
+/** Measures what a model's runs are made of; see trace-benchmark.ts. */
+export interface TraceJob {
+  readonly kind: 'trace';
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly plan: Protocol;
+}
+
 /** Opens a model that then stays open as long as the process. */
 export interface OpenJob {
   readonly kind: 'open';
@@ -39,11 +48,11 @@ export interface OpenJob {
 }
 
 /** What a measuring process is for, one at a time. */
-export type Job = MeasureJob | InferTypesJob | OptimizeJob | OpenJob;
+export type Job = MeasureJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
 export function threadsOf(job: Job): number {
-  return job.kind === 'measure' || job.kind === 'open' ? job.runOptions.threads : 1;
+  return job.kind === 'measure' || job.kind === 'trace' || job.kind === 'open' ? job.runOptions.threads : 1;
 }
 
 /** What a measurement is without the system that it was taken on and the time at which. */
@@ -57,6 +66,7 @@ export interface Measured {
 /** How a job ended. `rejected`: it was wrong in itself, or the machine is, so that nothing was measured. */
 export type JobResult =
   | { readonly kind: 'measured'; readonly measured: Measured }
+  | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | { readonly kind: 'optimized'; readonly optimized: OptimizedGraph }
   | { readonly kind: 'opened' }

@@ -35,6 +35,9 @@ export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): Ben
   return {
     system: (runOptions) => agent.system(runOptions),
     measure: (benchmark, runOptions, protocol, options) => agent.measure(benchmark, runOptions, protocol, options),
+    trace: (benchmark, runOptions, protocol, level, options) => {
+      return agent.trace(benchmark, runOptions, protocol, level, options);
+    },
     inferTypes: (benchmark, signal) => agent.inferTypes(benchmark, signal),
     async optimize(benchmark, runOptions, signal) {
       const file = join(folder, fileName(await agent.system(runOptions), benchmark));

@@ -8,6 +8,7 @@ import { type Machine, readMachine } from './describe-system.js';
 import { MeasureRunner } from './measure-runner.js';
 import { addPredictService, type ResolveModel } from './predict-service.js';
 import { removeStaleFolders } from './temporary-folder.js';
+import { addTraceService } from './trace-service.js';
 
 export interface AgentOptions {
   /** Loopback by default; anything else needs TLS and a token. */
@@ -48,6 +49,7 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const { calls } = server;
   const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
   addBenchmarkService(server, shared);
+  addTraceService(server, shared);
   addPredictService(server, { ...shared, resolveModel });
   const address = await server.listen({ host, port });
   await removeStaleFolders();

@@ -4,6 +4,7 @@ import { EvaluationServiceDefinition } from '../generated/mlmodelscope/evaluatio
 import { PluginServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
 import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
+import { TraceServiceDefinition } from '../generated/mlmodelscope/trace/v1/trace.js';
 
 /**
  * What calling a method does, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
@@ -29,6 +30,7 @@ const SERVICES: readonly ServiceDefinition[] = [
   PluginServiceDefinition,
   PredictDefinition,
   RegistryDefinition,
+  TraceServiceDefinition,
 ];
 
 /** Those that every server has, whose contracts say nothing. */

@@ -9,14 +9,26 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
+import { methodKind } from '../../rpc/method-kind.js';
 import { unixNanoNow } from '../unix-time.js';
 import { metadataGetter } from './grpc-carrier.js';
 import { hrTimeOf } from './hr-time.js';
 import { levelIn } from './level-in-context.js';
 import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
 
-/** Asked for every few seconds by machines; such a call is a span only inside of somebody's trace. */
-const UNASKED = /^\/grpc\.(health|reflection)\./;
+/** What processes of the platform say to each other over and over, or for as long as they live. */
+const HOUSEKEEPING: ReadonlySet<string> = new Set([
+  '/mlmodelscope.registry.v1.AgentRegistryService/RegisterAgent',
+  '/mlmodelscope.registry.v1.AgentRegistryService/RenewAgent',
+  '/mlmodelscope.registry.v1.AgentRegistryService/UnregisterAgent',
+  '/mlmodelscope.evaluation.v1.PluginService/Attach',
+  '/mlmodelscope.trace.v1.TraceService/TakeSpans',
+]);
+
+/** Whether a call is worth a trace of its own, where it belongs to none: health checks and other reads are not. */
+function startsTrace(path: string): boolean {
+  return methodKind(path) !== 'read' && !HOUSEKEEPING.has(path);
+}
 
 /** Continues the trace that a call's metadata name, or starts one, and runs the handler in a span of it. */
 export function serverInterceptor(tracer: Tracer): ServerInterceptor {
@@ -34,7 +46,7 @@ export function serverInterceptor(tracer: Tracer): ServerInterceptor {
         const outside = propagation.extract(ROOT_CONTEXT, metadata, metadataGetter);
         inside = outside;
         const isPart = trace.getSpanContext(outside) !== undefined;
-        if (levelIn(outside) !== 'NO_TRACE' && (isPart || !UNASKED.test(path))) {
+        if (levelIn(outside) !== 'NO_TRACE' && (isPart || startsTrace(path))) {
           const startTime = hrTimeOf(unixNanoNow());
           const attributes = callAttributes(path);
           span = tracer.startSpan(methodOf(path), { kind: SpanKind.SERVER, startTime, attributes }, outside);

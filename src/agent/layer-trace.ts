@@ -1,0 +1,24 @@
+/** A kernel of a model, over all runs that executed it. */
+export interface KernelTrace {
+  /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes, whose time has this one in it. */
+  readonly sequenceIndex: string;
+  readonly name: string;
+  readonly opName: string;
+  readonly executionProvider: string;
+  /** [1,64,56,56]; several separated by semicolons. */
+  readonly shape: string;
+  readonly inputShape: string;
+  readonly elementType: string;
+  /** One for each run that executed it. */
+  readonly runMs: readonly number[];
+}
+
+/** What a model's runs are made of, and what it costs to see that. */
+export interface LayerTrace {
+  /** Whole runs without the runtime's profile, in the order in which they were taken. */
+  readonly untracedMs: readonly number[];
+  /** Whole runs with it. */
+  readonly tracedMs: readonly number[];
+  /** In the order in which they are executed. */
+  readonly kernels: readonly KernelTrace[];
+}
