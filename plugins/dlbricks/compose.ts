@@ -23,6 +23,8 @@ export interface Missing {
 /** A brick that an estimate is made of. */
 export interface Part {
   readonly signature: string;
+  /** Signature of what is measured for it: the graph of its copies, or itself. */
+  readonly benchmark: string;
   readonly operators: readonly string[];
   /** How many of the model's sequences it stands for. */
   readonly count: number;
@@ -32,6 +34,8 @@ export interface Part {
   readonly ms: number | undefined;
   /** On how many occasions it was measured, each in a process of its own. */
   readonly occasions: number;
+  /** On how many occasions that was tried; on some it may have failed. */
+  readonly tried: number;
   /** Timed runs of all occasions together. */
   readonly runs: number;
   /** Wall time that all occasions cost, ms. */
@@ -177,13 +181,16 @@ export function compose(recipe: ModelRecipe, observations: Observations, spread?
     measuringError: sequential?.measuringError,
     parts: bricks.map(({ signature, operators, context }, index) => {
       const latency = latencyAt(index);
+      const benchmark = context?.benchmark ?? signature;
       return {
         signature,
+        benchmark,
         operators,
         count: counts[index] ?? 0,
         copies: context?.copies,
         ms: latency?.ms,
         occasions: latency?.occasionsMs.length ?? 0,
+        tried: observations.get(benchmark)?.length ?? 0,
         runs: latency?.runs ?? 0,
         costMs: latency?.costMs ?? 0,
       };

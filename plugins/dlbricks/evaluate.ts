@@ -154,6 +154,7 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
   if (request.cut === 'kernel') measured += await repeatBricks(models, results, system, request, context);
   measured += await measureAll(toRepeat, results, runOptions, context);
 
+  const interrupted = context.signal.aborted || [...first, ...again].some(isMissing);
   const observations = results.observations();
   const spread = spreadBetweenOccasions(
     models.map(({ recipe }) => recipe),
@@ -173,7 +174,7 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
               repeat: results.get({ ...whole, protocol: repetitionOf(protocol) }),
             }
           : undefined,
-        limitedBy: limitOf(estimate, request.precision),
+        limitedBy: interrupted ? undefined : limitOf(estimate, request.precision),
         kernels: request.cut === 'kernel' ? kernelsOf(recipe) : undefined,
       };
     }),
@@ -182,7 +183,7 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
     uniqueBricks: bricks.length,
     measured,
-    interrupted: context.signal.aborted || [...first, ...again].some(isMissing),
+    interrupted,
   };
 }
 

@@ -112,9 +112,11 @@ export function spreadBetweenOccasions(
     for (const [index, brick] of recipe.bricks.entries()) {
       const latency = brickLatency(brick, observations);
       if (typeof latency === 'string' || latency.occasionsMs.length < 2 || latency.ms <= 0) continue;
-      const before = groups.get(brick.signature)?.weight ?? 0;
+      // In another context it is another measurement.
+      const benchmark = brick.context?.benchmark ?? brick.signature;
+      const before = groups.get(benchmark)?.weight ?? 0;
       const weight = before + latency.ms * (counts[index] ?? 0);
-      groups.set(brick.signature, { values: latency.occasionsMs, weight });
+      groups.set(benchmark, { values: latency.occasionsMs, weight });
     }
   }
   return pooledSpread([...groups.values()]);

@@ -23,15 +23,15 @@ function costOf({ costMs, occasions }: Part): number {
   return costMs / Math.max(1, occasions);
 }
 
-/** Every brick of several models once. */
+/** Everything that is measured for several models' bricks once. */
 function distinctParts(estimates: readonly Estimate[]): readonly Part[] {
-  return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.signature, part])).values()];
+  return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
 }
 
 /** What further occasions may still cost, ms. */
 function allowanceMs(estimates: readonly Estimate[], { mostRepetition }: Precision): number {
   return distinctParts(estimates).reduce((sum, part) => {
-    return part.occasions === 0 ? sum : sum + costOf(part) * (mostRepetition - (part.occasions - 1));
+    return part.occasions === 0 ? sum : sum + costOf(part) * (mostRepetition - (part.tried - 1));
   }, 0);
 }
 
@@ -52,7 +52,7 @@ class Measured {
     const share = (valueOf: (occasions: number, isChosen: boolean) => number): number => {
       const sum = this.estimate.parts.reduce((value, part) => {
         return (
-          value + (part.occasions === 0 ? 0 : this.timeOf(part) * valueOf(part.occasions, chosen.has(part.signature)))
+          value + (part.occasions === 0 ? 0 : this.timeOf(part) * valueOf(part.occasions, chosen.has(part.benchmark)))
         );
       }, 0);
       return this.total === 0 ? 0 : sum / this.total;
@@ -91,14 +91,14 @@ export function tasksOfNextOccasion(
     const worth = (part: Part): number => measured.timeOf(part) / costOf(part);
     const candidates = estimate.parts
       .map((part, at) => ({ part, brick: bricks[at] }))
-      .filter(({ part }) => part.occasions > 0 && part.occasions < MOST_OCCASIONS)
+      .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
       .sort((a, b) => worth(b.part) - worth(a.part));
     for (const { part, brick } of candidates) {
       if (measured.suffices(chosen, precision)) break;
-      if (brick === undefined || chosen.has(part.signature) || costOf(part) > allowance) continue;
+      if (brick === undefined || chosen.has(part.benchmark) || costOf(part) > allowance) continue;
       allowance -= costOf(part);
-      chosen.add(part.signature);
-      const occasion = protocol.occasion + part.occasions;
+      chosen.add(part.benchmark);
+      const occasion = protocol.occasion + part.tried;
       const label = `${recipe.name}: ${operatorsLabel(brick.operators)} (once more)`;
       tasks.push(repeatTask(label, brick, { ...protocol, occasion }));
     }
@@ -111,5 +111,5 @@ export function limitOf(estimate: Estimate, { targetError }: Precision): Limited
   const { measuringError, parts } = estimate;
   if (measuringError === undefined) return undefined;
   if (measuringError <= targetError) return 'target_error';
-  return parts.every(({ occasions }) => occasions === 0 || occasions >= MOST_OCCASIONS) ? 'occasions' : 'time';
+  return parts.every(({ occasions, tried }) => occasions === 0 || tried >= MOST_OCCASIONS) ? 'occasions' : 'time';
 }
