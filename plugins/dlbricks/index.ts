@@ -1,8 +1,10 @@
 import type { Plugin } from '../../src/plugin-api.js';
 import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
+import { registerImport } from './commands/import.js';
 import { registerRun } from './commands/run.js';
 import { registerValidate } from './commands/validate.js';
+import { dlbricksEvaluation } from './evaluation.js';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +15,8 @@ Examples:
 /** Latency estimates of whole models from unique bricks, after DLBricks (Li, Dakkak, Xiong and Hwu, ICPE 2020). */
 const plugin: Plugin = {
   name: 'dlbricks',
-  version: '0.1.0',
+  version: dlbricksEvaluation.version,
+  evaluation: dlbricksEvaluation,
   registerCommand(program, host) {
     const command = program
       .command('dlbricks')
@@ -23,6 +26,7 @@ const plugin: Plugin = {
     registerValidate(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);
+    registerImport(command, host);
   },
 };
 

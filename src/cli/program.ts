@@ -1,7 +1,11 @@
 import { Command, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
+import { registerEvaluateCommand } from './commands/evaluate.js';
+import { registerEvaluationsCommand } from './commands/evaluations.js';
+import { registerPluginCommand } from './commands/plugin.js';
 import { registerRegistryCommand } from './commands/registry.js';
+import { registerServeCommand } from './commands/serve.js';
 import { registerVersionCommand } from './commands/version.js';
 import { registerZooCommand } from './commands/zoo.js';
 import type { OwnedHost } from './host.js';
@@ -37,8 +41,12 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   program.addOption(traceLevel.choices(TRACE_LEVELS));
   addSecurityOptions(program);
   program.hook('preAction', async () => host.secure(await loadSecurity(program.opts(), process.env)));
-  for (const plugin of plugins) plugin.registerCommand(program, host);
+  for (const plugin of plugins) plugin.registerCommand?.(program, host);
+  registerServeCommand(program, host, plugins);
   registerAgentCommand(program, host);
+  registerPluginCommand(program, host, plugins);
+  registerEvaluateCommand(program, host, plugins);
+  registerEvaluationsCommand(program, host);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);
   registerVersionCommand(program, host, plugins);

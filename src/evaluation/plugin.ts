@@ -3,6 +3,7 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import type { LoadedModel, LoadOptions } from '../registry/load-model.js';
 import type { ResultStore } from '../store/result-store.js';
+import type { Evaluation } from './evaluation.js';
 
 /** Shows how far a command is; on anything but a terminal only notes are shown. */
 export interface Progress {
@@ -50,6 +51,8 @@ export interface CommandHost {
 export interface Plugin {
   readonly name: string;
   readonly version: string;
+  /** What it does with manifests whose `plugin` is its name. */
+  readonly evaluation?: Evaluation;
   /** Adds its subcommand to the platform's command. */
-  registerCommand(program: Command, host: CommandHost): void;
+  registerCommand?(program: Command, host: CommandHost): void;
 }

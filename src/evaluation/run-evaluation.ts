@@ -21,7 +21,7 @@ import { loadSubmission } from './submission.js';
 export interface PluginTools {
   readonly store: ResultStore;
   /** The agent there; whoever asks closes it. */
-  connect(agent: AgentEndpoint): BenchmarkAgent;
+  readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
 }
 
 /** How long an evaluation that was told to stop may take to do so. */

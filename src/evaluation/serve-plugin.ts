@@ -1,4 +1,5 @@
 import { PlatformError } from '../errors.js';
+import { activeTracing, traced } from '../tracing/tracing.js';
 import type { Evaluation } from './evaluation.js';
 import type { PluginEnd, Run, RunKey } from './link.js';
 import { manifestJsonSchema } from './manifest-schema.js';
@@ -42,6 +43,14 @@ export async function servePlugin(
     running.delete(keyOf(run));
   }
 
+  /** The run's spans belong to the trace of whoever submitted it. */
+  function inTraceOf(run: Run): Promise<void> {
+    const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
+    const work = (): Promise<void> =>
+      traced('evaluation', { level: 'APPLICATION_TRACE', attributes }, () => start(run));
+    return activeTracing()?.under(run.traceContext, work) ?? work();
+  }
+
   function track(run: Promise<void>): void {
     runs.add(run);
     void run.finally(() => runs.delete(run));
@@ -61,7 +70,7 @@ export async function servePlugin(
           onRegistered?.();
           break;
         case 'run':
-          track(start(message));
+          track(inTraceOf(message));
           break;
         case 'stop':
           running.get(keyOf(message))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));

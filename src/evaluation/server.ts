@@ -1,4 +1,3 @@
-import type { ServerInterceptor } from '@grpc/grpc-js';
 import { PlatformError } from '../errors.js';
 import { createDirectory, type LeasedDirectory } from '../registry/agent-directory.js';
 import { addAgentRegistryService } from '../registry/agent-registry-service.js';
@@ -17,7 +16,6 @@ export interface ServerOptions {
   /** Where evaluations are kept, with what has happened in them. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
-  readonly interceptors?: readonly ServerInterceptor[] | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
@@ -39,8 +37,8 @@ export interface RunningServer {
  * @throws PlatformError as the server's `listen`, and `storage`
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { listen, store, security, interceptors, limits = {}, directory = createDirectory(), resume = true } = options;
-  const server = createRpcServer({ security, interceptors });
+  const { listen, store, security, limits = {}, directory = createDirectory(), resume = true } = options;
+  const server = createRpcServer({ security });
   const platform = await Platform.open({ store, agents: directory, limits }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);

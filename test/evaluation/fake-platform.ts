@@ -55,7 +55,7 @@ export function submission(changes: Readonly<Record<string, unknown>> = {}): Sub
 export interface FakePlatform {
   readonly platform: Platform;
   /** Attaches a plugin. @returns what detaches it, as if its process had been killed */
-  attach(evaluation: Evaluation): () => void;
+  readonly attach: (evaluation: Evaluation) => () => void;
 }
 
 export async function openPlatform(

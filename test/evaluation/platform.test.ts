@@ -107,10 +107,11 @@ describe('an evaluation', deadline, () => {
     await until(async () => (await platform.get(ID)).last?.event.kind === 'measuring');
     await until(async () => JSON.stringify((await platform.get(ID)).last).includes('brick 4'));
     const follow = platform.follow(ID, 1, new AbortController().signal);
-    const { value } = await follow.next();
+    const next = await follow.next();
     await follow.return(undefined);
-    assert.deepEqual(value?.event, { kind: 'measuring', done: 4, total: 9, label: 'brick 4' });
-    assert.equal(value?.sequence, 1);
+    assert.ok(next.done === false);
+    assert.deepEqual(next.value.event, { kind: 'measuring', done: 4, total: 9, label: 'brick 4' });
+    assert.equal(next.value.sequence, 1);
   });
 
   it('that is cancelled is stopped', async (t) => {

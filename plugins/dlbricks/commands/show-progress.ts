@@ -5,6 +5,16 @@ function counted(bricks: number): string {
   return bricks === 1 ? '1 brick' : `${bricks} bricks`;
 }
 
+/** What is about to be measured. */
+export function plannedLine(event: Extract<EvaluationEvent, { readonly kind: 'planned' }>): string {
+  const { layers, unique, toMeasure, known } = event;
+  return `${layers} layers, ${unique} unique bricks; ${toMeasure} measurements to take, ${known} known already`;
+}
+
+export function repeatingLine(bricks: number): string {
+  return `${counted(bricks)} once more, in a process of its own: how far processes are apart makes the interval`;
+}
+
 /** An evaluation's events as bars and lines. */
 export function showProgress(progress: Progress): (event: EvaluationEvent) => void {
   return (event) => {
@@ -13,14 +23,10 @@ export function showProgress(progress: Progress): (event: EvaluationEvent) => vo
         progress.step('preparing', event.done, event.total, event.model);
         break;
       case 'planned':
-        progress.note(
-          `${event.layers} layers, ${event.unique} unique bricks; ${event.toMeasure} measurements to take, ${event.known} known already`,
-        );
+        progress.note(plannedLine(event));
         break;
       case 'repeating':
-        progress.note(
-          `${counted(event.bricks)} once more, in a process of its own: how far processes are apart makes the interval`,
-        );
+        progress.note(repeatingLine(event.bricks));
         break;
       case 'measuring':
         progress.step('measuring', event.done, event.total, event.label);

@@ -1,0 +1,116 @@
+import { type Command, Option } from 'commander';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { messageOf, PlatformError } from '../../errors.js';
+import { connectEvaluations, type EvaluationClient } from '../../evaluation/evaluation-client.js';
+import type { Plugin, Progress } from '../../evaluation/plugin.js';
+import { submissionOf } from '../../evaluation/submission.js';
+import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { parseAddress } from '../address.js';
+import { leave, printOutcome, resultText, showToEnd } from '../evaluations.js';
+import type { OwnedHost } from '../host.js';
+import { startLocalPlatform } from '../local-platform.js';
+
+interface EvaluateFlags {
+  readonly server?: HostPort;
+  readonly detach?: true;
+  readonly store?: string;
+  readonly framework?: FrameworkName;
+  readonly exportJson?: string;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
+  const wrong = (problem: string): PlatformError => new PlatformError('usage', problem);
+  if (server === undefined && detach !== undefined) {
+    throw wrong('--detach leaves an evaluation to a server; name it with --server');
+  }
+  if (server === undefined) return;
+  if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
+  if (framework !== undefined)
+    throw wrong('--framework is for evaluations without a server; a manifest says it in software');
+}
+
+async function writeResult(path: string, text: string): Promise<void> {
+  await writeFile(path, text).catch((error: unknown) => {
+    throw new PlatformError('storage', `${path} cannot be written: ${messageOf(error)}; name another file`);
+  });
+}
+
+/** Submits, follows, reports. An interruption ends what runs here, and leaves what runs on a server. */
+async function evaluateWith(
+  client: EvaluationClient,
+  path: string,
+  flags: EvaluateFlags,
+  host: OwnedHost,
+): Promise<void> {
+  const progress: Progress = host.progress(flags.quiet ?? false);
+  const { signal } = host;
+  const { submission } = await submissionOf(path, {
+    signal,
+    onModel: (name, done, total) => progress.step('loading', done, total, name),
+  }).finally(() => progress.stop());
+  const id = randomUUID();
+  await client.submit(id, submission, signal);
+  if (flags.detach !== undefined) {
+    host.print(`${id}\n`);
+    return;
+  }
+  if (flags.server !== undefined) progress.note(`evaluation ${id}`);
+  try {
+    const outcome = await showToEnd(client.follow(id, 0, signal), progress);
+    if (flags.exportJson !== undefined) await writeResult(flags.exportJson, resultText(outcome.done));
+    printOutcome(outcome, { json: flags.json ?? false, host });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (flags.server !== undefined) leave(id, formatHostPort(flags.server), host);
+    else {
+      await client.cancel(id);
+      throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
+    }
+  }
+}
+
+/** `mlmodelscope evaluate MANIFEST`: an evaluation of any plugin, here or on a server. */
+export function registerEvaluateCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
+  program
+    .command('evaluate')
+    .description('Submit an evaluation manifest, follow what happens, and print the estimates')
+    .argument('<manifest>', 'evaluation manifest (.yml)')
+    .option('--server <host:port>', 'server to submit to (default: everything runs in this process)', parseAddress)
+    .option('--detach', 'only submit, and print the id')
+    .option('--export-json <file>', 'write the result document')
+    .option('--json', 'print the result document instead of the table')
+    .option('--quiet', 'no progress; errors and warnings only')
+    .option('--store <uri>', 'where measurements are kept, without a server')
+    .addOption(new Option('--framework <name>', 'what runs the models, without a server').choices(FRAMEWORK_NAMES))
+    .addHelpText(
+      'after',
+      `
+Manifests and graphs are sent, never weights. Ctrl-C leaves an evaluation that a
+server runs to the server.
+
+Examples:
+  mlmodelscope evaluate manifests/evaluations/quickstart.yml
+  mlmodelscope evaluate manifests/evaluations/quickstart.yml --server 127.0.0.1:7080
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --detach`,
+    )
+    .action(async (path: string, flags: EvaluateFlags) => {
+      checkFlags(flags);
+      const { server, store, framework } = flags;
+      const local =
+        server === undefined
+          ? await startLocalPlatform({ store: await host.openStore(store), plugins, framework })
+          : undefined;
+      const address = local?.address ?? formatHostPort(server ?? { host: '', port: 0 });
+      const client = connectEvaluations(address, local === undefined ? { security: host.security.client } : {});
+      try {
+        await evaluateWith(client, path, flags, host);
+      } finally {
+        client.close();
+        await local?.close();
+      }
+    });
+}

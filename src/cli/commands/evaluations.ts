@@ -1,0 +1,120 @@
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { connectEvaluations, type EvaluationClient } from '../../evaluation/evaluation-client.js';
+import type { LoggedEvent } from '../../evaluation/event.js';
+import type { EvaluationSummary } from '../../evaluation/record-wire.js';
+import { formatHostPort, type HostPort, parseHostPort } from '../../rpc/loopback.js';
+import { parseAddress } from '../address.js';
+import { DEFAULT_SERVER, leave, printOutcome, showToEnd } from '../evaluations.js';
+import type { OwnedHost } from '../host.js';
+
+interface ServerFlags {
+  readonly server: HostPort;
+  readonly json?: true;
+}
+
+const LISTED = 100;
+
+/** The last event in a few words. */
+function inWords(last: LoggedEvent | undefined): string {
+  switch (last?.event.kind) {
+    case undefined:
+      return 'nothing has happened yet';
+    case 'waiting':
+      return `waiting: ${last.event.reason}`;
+    case 'started':
+      return `started on the agent at ${last.event.agent}`;
+    case 'planned':
+      return last.event.summary;
+    case 'measuring':
+      return `measuring ${last.event.done} of ${last.event.total}: ${last.event.label}`;
+    case 'estimate':
+      return `estimate of ${last.event.model} ready`;
+    case 'note':
+      return last.event.message;
+    case 'done':
+      return last.event.partial ? 'done, in part' : 'done';
+    case 'failed':
+      return `failed: ${last.event.message}`;
+    case 'cancelled':
+      return 'cancelled';
+  }
+}
+
+function table(evaluations: readonly EvaluationSummary[]): string {
+  const rows = new Table({
+    style: { head: [], border: [], compact: true },
+    head: ['id', 'name', 'plugin', 'state', 'submitted', 'changed'],
+  });
+  for (const { id, name, plugin, state, submittedAt, changedAt } of evaluations) {
+    rows.push([id, name, plugin, state, submittedAt, changedAt]);
+  }
+  return `${rows.toString()}\n`;
+}
+
+/** `mlmodelscope evaluations list|show|follow|cancel`: what a server has been given to do. */
+export function registerEvaluationsCommand(program: Command, host: OwnedHost): void {
+  const evaluations = program
+    .command('evaluations')
+    .description("Show, follow and cancel a server's evaluations")
+    .addHelpText('after', '\nExamples:\n  mlmodelscope evaluations list\n  mlmodelscope evaluations follow ID');
+
+  function add(name: string, description: string, argument?: string): Command {
+    const command = evaluations
+      .command(name)
+      .description(description)
+      .option('--server <host:port>', 'address of the server', parseAddress, parseHostPort(DEFAULT_SERVER));
+    return argument === undefined ? command : command.argument(argument, 'as submitting said');
+  }
+
+  async function withServer<T>({ server }: ServerFlags, use: (client: EvaluationClient) => Promise<T>): Promise<T> {
+    const client = connectEvaluations(formatHostPort(server), { security: host.security.client });
+    return use(client).finally(() => client.close());
+  }
+
+  const printJson = (value: unknown): void => host.print(`${JSON.stringify(value, null, 2)}\n`);
+
+  add('list', `The latest ${LISTED}, newest first`)
+    .option('--json', 'as JSON')
+    .action((flags: ServerFlags) =>
+      withServer(flags, async (client) => {
+        const listed = await client.list(LISTED);
+        if (flags.json === true) printJson(listed);
+        else host.print(table(listed));
+      }),
+    );
+
+  add('show', 'What became of an evaluation, or how far it is', '<id>')
+    .option('--json', 'as JSON, with the result document')
+    .action((id: string, flags: ServerFlags) =>
+      withServer(flags, async (client) => {
+        const { evaluation, last } = await client.get(id);
+        const result: unknown = last?.event.kind === 'done' ? JSON.parse(last.event.resultJson) : undefined;
+        if (flags.json === true) printJson({ ...evaluation, last, result });
+        else host.print(`${table([evaluation])}${inWords(last)}\n`);
+      }),
+    );
+
+  add('follow', 'Show everything that has happened and happens, then the estimates', '<id>')
+    .option('--json', 'print the result document instead of the table')
+    .option('--quiet', 'no progress; errors and warnings only')
+    .action((id: string, flags: ServerFlags & { readonly quiet?: true }) =>
+      withServer(flags, async (client) => {
+        try {
+          const outcome = await showToEnd(client.follow(id, 0, host.signal), host.progress(flags.quiet ?? false));
+          printOutcome(outcome, { json: flags.json ?? false, host });
+        } catch (error) {
+          if (!host.signal.aborted) throw error;
+          leave(id, formatHostPort(flags.server), host);
+        }
+      }),
+    );
+
+  add('cancel', 'End an evaluation; everything measured so far is kept', '<id>').action(
+    (id: string, flags: ServerFlags) =>
+      withServer(flags, async (client) => {
+        const { state } = await client.cancel(id);
+        host.print(`${state}\n`);
+      }),
+  );
+}

@@ -1,0 +1,66 @@
+import { type Command, Option } from 'commander';
+import { PlatformError } from '../../errors.js';
+import { attachPlugin } from '../../evaluation/attach-plugin.js';
+import type { Evaluation } from '../../evaluation/evaluation.js';
+import type { Plugin } from '../../evaluation/plugin.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { parseAddress } from '../address.js';
+import type { OwnedHost } from '../host.js';
+import { pluginTools } from '../plugin-tools.js';
+
+interface PluginFlags {
+  readonly server: HostPort;
+  readonly store?: string;
+  readonly ofParent?: true;
+  readonly plainServer?: true;
+}
+
+function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation {
+  const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
+  const found = evaluations.find((evaluation) => evaluation.name === name);
+  if (found !== undefined) return found;
+  const names = evaluations.map((evaluation) => evaluation.name).join(', ');
+  throw new PlatformError('usage', `there is no plugin ${name} with an evaluation; there are ${names}`);
+}
+
+/** Aborted when the host's signal is, or standard input ends because the process at its other end did. */
+function endOfParent(signal: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  process.stdin.on('close', () => gone.abort()).on('error', () => gone.abort());
+  process.stdin.resume();
+  return AbortSignal.any([signal, gone.signal]);
+}
+
+/** `mlmodelscope plugin NAME --server ADDR`: runs a plugin's evaluations for a server until it is stopped. */
+export function registerPluginCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
+  program
+    .command('plugin')
+    .description("Run a plugin's evaluations for a server, in this process, until stopped with Ctrl-C")
+    .argument('<name>', 'as manifests have it under plugin')
+    .requiredOption('--server <host:port>', 'address of the server', parseAddress)
+    .option('--store <uri>', 'where measurements are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
+    .addOption(new Option('--of-parent', 'end when standard input does').hideHelp())
+    .addOption(new Option('--plain-server', 'without TLS between this process and a server on loopback').hideHelp())
+    .addHelpText(
+      'after',
+      `
+The plugin connects to the server, so that it may be where no server reaches it;
+it has to reach the agents. It runs one evaluation at a time: start more of them
+for more at a time.
+
+Example:
+  mlmodelscope plugin dlbricks --server 127.0.0.1:7080`,
+    )
+    .action(async (name: string, flags: PluginFlags) => {
+      const evaluation = evaluationOf(name, plugins);
+      const address = formatHostPort(flags.server);
+      const store = await host.openStore(flags.store);
+      const { client: security } = host.security;
+      await attachPlugin(evaluation, address, pluginTools(store, security), {
+        client: { security, ...(flags.plainServer === true ? { tls: false } : {}) },
+        signal: flags.ofParent === true ? endOfParent(host.signal) : host.signal,
+        onRegistered: () => host.print(`plugin ${name} registered with ${address}\n`),
+        onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+      });
+    });
+}

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { PlatformError } from '../../errors.js';
+import type { Plugin } from '../../evaluation/plugin.js';
+import { addPluginService } from '../../evaluation/plugin-service.js';
+import { type RunningServer, startServer } from '../../evaluation/server.js';
+import { type HostPort, parseHostPort } from '../../rpc/loopback.js';
+import { createRpcServer, type RpcServer } from '../../rpc/server.js';
+import { parseAddress } from '../address.js';
+import { DEFAULT_SERVER } from '../evaluations.js';
+import type { OwnedHost } from '../host.js';
+import { keepPluginRunning } from '../plugin-processes.js';
+
+interface ServeFlags {
+  readonly listen: HostPort;
+  readonly store?: string;
+  /** false for --no-plugins; undefined for all. */
+  readonly plugins?: readonly string[] | false;
+}
+
+/** Global options that plugins in processes of their own need as well, as they were given. */
+const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
+
+function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
+  const names = plugins.flatMap(({ evaluation }) => evaluation?.name ?? []);
+  if (wanted === undefined) return names;
+  if (wanted === false) return [];
+  const unknown = wanted.filter((name) => !names.includes(name));
+  if (unknown.length === 0) return wanted;
+  throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
+}
+
+/** Only this machine's own plugins come in here, past certificates that name the machine as others do. */
+async function openBackDoor(server: RunningServer, { security }: OwnedHost): Promise<RpcServer & { address: string }> {
+  const door = createRpcServer({ security: { token: security.server.token } });
+  addPluginService(door, server.platform);
+  return { ...door, address: await door.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
+function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Record<string, unknown>>): string[] {
+  const passedOn = Object.entries(PASSED_ON).flatMap(([key, option]) => {
+    const value = globals[key];
+    return typeof value === 'string' ? [option, value] : [];
+  });
+  return ['--plain-server', '--server', door, ...(store === undefined ? [] : ['--store', store]), ...passedOn];
+}
+
+/** `mlmodelscope serve`: the platform, until it is stopped. */
+export function registerServeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
+  program
+    .command('serve')
+    .description('Serve the platform over gRPC: registry of agents, evaluations, plugins, until stopped with Ctrl-C')
+    .option(
+      '--listen <host:port>',
+      'address to listen on; port 0 takes a free one',
+      parseAddress,
+      parseHostPort(DEFAULT_SERVER),
+    )
+    .option('--store <uri>', 'where evaluations are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
+    .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
+    .option('--no-plugins', 'run none here: they attach themselves')
+    .addHelpText(
+      'after',
+      `
+Evaluations are in the store: those that have not ended go on when the server is
+started again. One server at a time may use a store. Where it can be reached from
+other machines it needs TLS and a token.
+
+Examples:
+  mlmodelscope serve
+  mlmodelscope agent --server 127.0.0.1:7080
+  mlmodelscope evaluate manifests/evaluations/quickstart.yml --server 127.0.0.1:7080
+  mlmodelscope serve --listen 10.0.0.5:7080 --tls-cert server.pem --tls-key server-key.pem --token-file token`,
+    )
+    .action(async (flags: ServeFlags, command: Command) => {
+      if (flags.store?.startsWith('memory:') === true) {
+        throw new PlatformError('usage', '--store memory: is forgotten with the server; name a folder or a database');
+      }
+      const names = namesOf(flags, plugins);
+      const store = await host.openStore(flags.store);
+      const server = await startServer({ listen: flags.listen, store, security: host.security.server });
+      const door = await openBackDoor(server, host);
+      const args = argumentsFor(door.address, flags, command.optsWithGlobals());
+      const { platform, address } = server;
+      const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);
+      const onWarning = (message: string): void => host.warn(`warning: ${message}`);
+      host.print(`server listening on ${address}\n`);
+      const kept = names.map((name) => keepPluginRunning(name, { args, isAttached, onWarning, signal: host.signal }));
+      await new Promise<void>((resolve) => {
+        if (host.signal.aborted) resolve();
+        else host.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      // Before the plugins are gone, so that nobody takes that for their failure.
+      await server.close();
+      await door.close(new PlatformError('unavailable', 'the server is shutting down'));
+      await Promise.all(kept);
+    });
+}

@@ -1,0 +1,62 @@
+import os from 'node:os';
+import { connectAgent } from '../agent/agent-client.js';
+import { type RunningAgent, startAgent } from '../agent/server.js';
+import { memoryLink } from '../evaluation/memory-link.js';
+import type { Plugin } from '../evaluation/plugin.js';
+import { type RunningServer, startServer } from '../evaluation/server.js';
+import { servePlugin } from '../evaluation/serve-plugin.js';
+import type { FrameworkName } from '../predictor/frameworks.js';
+import { createDirectory, type LeasedDirectory } from '../registry/agent-directory.js';
+import type { ResultStore } from '../store/result-store.js';
+import { cachedGraphs } from './plugin-tools.js';
+
+export interface LocalPlatformOptions {
+  readonly store: ResultStore;
+  readonly plugins: readonly Plugin[];
+  readonly framework?: FrameworkName | undefined;
+}
+
+/** The one agent, for as long as the process lasts. */
+function directoryOf({ address, machine, framework }: RunningAgent): LeasedDirectory {
+  const { architecture, processor, operatingSystem, cores, memoryBytes } = machine;
+  const directory = createDirectory({ leaseMs: Infinity });
+  directory.register({
+    address,
+    tls: false,
+    hostname: os.hostname(),
+    framework: framework.name,
+    frameworkVersion: framework.version,
+    architecture,
+    processor,
+    operatingSystem,
+    cores,
+    memoryBytes,
+    models: [],
+  });
+  return directory;
+}
+
+/**
+ * The whole platform in this process, on loopback: a server, an agent and the plugins, which are spoken to as if they
+ * were elsewhere. It leaves other evaluations of the store alone.
+ */
+export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
+  const { store, plugins, framework } = options;
+  const agent = await startAgent({ framework });
+  const listen = { host: '127.0.0.1', port: 0 };
+  const server = await startServer({ listen, store, directory: directoryOf(agent), resume: false });
+  const connect = ({ address }: { readonly address: string }) => cachedGraphs(connectAgent(address));
+  const served = plugins.flatMap(({ evaluation }) => {
+    if (evaluation === undefined) return [];
+    const link = memoryLink();
+    return [server.platform.attach(link.platform), servePlugin(evaluation, link.plugin, { store, connect })];
+  });
+  return {
+    ...server,
+    close: async () => {
+      await server.close();
+      await Promise.allSettled(served);
+      await agent.close();
+    },
+  };
+}

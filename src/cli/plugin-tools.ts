@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { connectAgent } from '../agent/agent-client.js';
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
+import type { PluginTools } from '../evaluation/run-evaluation.js';
+import type { ClientSecurity } from '../rpc/security.js';
+import type { ResultStore } from '../store/result-store.js';
+import { defaultCacheDir } from '../zoo/cache.js';
+
+/** An agent whose optimized graphs are kept in the user's cache. */
+export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
+  return cacheOptimizedGraphs(agent, join(defaultCacheDir(), 'graphs'));
+}
+
+/** What a plugin in a process of its own works with. */
+export function pluginTools(store: ResultStore, security: ClientSecurity): PluginTools {
+  return { store, connect: ({ address, tls }) => cachedGraphs(connectAgent(address, { security, tls })) };
+}

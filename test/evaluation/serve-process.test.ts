@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it, type TestContext } from 'node:test';
+import { deadline, type Running, workplace, type Workplace } from '../cli/support/command.js';
+import { planIn } from '../cli/support/report.js';
+import { untilSomethingIsStored } from '../cli/support/stored.js';
+import { chain, FOUR_LAYERS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+
+/** Writes an evaluation of one small model. JSON is YAML. */
+async function evaluation(
+  place: Workplace,
+  changes: Readonly<Record<string, unknown>> = {},
+  operators: readonly string[] = FOUR_LAYERS,
+): Promise<string> {
+  await place.write('net.onnx', chain(operators));
+  const manifest = {
+    dlspec: 'evaluation/v1',
+    name: 'tiny',
+    version: '1.0.0',
+    models: ['net.onnx'],
+    cut: 'layer',
+    protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
+    ...changes,
+  };
+  return place.write('evaluation.yml', JSON.stringify(manifest));
+}
+
+async function addressOf(server: Running): Promise<string> {
+  const [, address = ''] = await server.said(/server listening on (127\.0\.0\.1:\d+)/);
+  return address;
+}
+
+/** A server, a plugin and an agent, each a process of its own. */
+async function processes(place: Workplace, plugin = 'dlbricks') {
+  const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
+  const address = await addressOf(server);
+  const attached = place.start(['plugin', plugin, '--server', address]);
+  const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
+  await Promise.all([attached.said(/plugin \w+ registered/), agent.said(/registered with/)]);
+  return { server, plugin: attached, agent, address };
+}
+
+interface Report {
+  readonly models: readonly { readonly estimate_ms: number }[];
+}
+
+async function reportIn(place: Workplace, name: string): Promise<Report> {
+  return JSON.parse(await readFile(place.path(name), 'utf8')) as Report;
+}
+
+async function idOf(t: TestContext, place: Workplace, args: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await place.run(args);
+  assert.equal(code, 0, stderr);
+  return stdout.trim();
+}
+
+describe('an evaluation by server, plugin and agent in processes of their own', deadline, () => {
+  it('has the plan and the estimate of `dlbricks run`', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place);
+    const here = await place.run(['dlbricks', 'run', manifest, '--export-json', 'here.json']);
+    assert.equal(here.code, 0, here.stderr);
+
+    const { address } = await processes(place);
+    const there = await place.run(['evaluate', manifest, '--server', address, '--export-json', 'there.json']);
+    assert.equal(there.code, 0, there.stderr);
+    const { toMeasure, known } = planIn(here);
+    assert.deepEqual(planIn(there), { toMeasure: 0, known: toMeasure + known });
+    assert.deepEqual(await reportIn(place, 'there.json'), await reportIn(place, 'here.json'));
+
+    const local = await place.run(['evaluate', manifest, '--export-json', 'local.json']);
+    assert.equal(local.code, 0, local.stderr);
+    assert.deepEqual(await reportIn(place, 'local.json'), await reportIn(place, 'here.json'));
+  });
+
+  it('can be left, listed, looked at and followed', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place);
+    const { address } = await processes(place);
+    const server = ['--server', address];
+    const id = await idOf(t, place, ['evaluate', manifest, '--detach', ...server]);
+    const followed = await place.run(['evaluations', 'follow', id, ...server]);
+    assert.match(followed.stdout, /│ net +│ +\d+\.\d+ │/);
+    assert.match(
+      (await place.run(['evaluations', 'list', ...server])).stdout,
+      new RegExp(`${id} │ tiny │ dlbricks │ done`),
+    );
+    const shown = JSON.parse((await place.run(['evaluations', 'show', id, '--json', ...server])).stdout) as {
+      readonly state: string;
+      readonly result: Report;
+    };
+    assert.equal(shown.state, 'done');
+    assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);
+  });
+
+  it('goes on after its server was killed and started again, and measures nothing twice', async (t) => {
+    const place = await workplace(t);
+    const protocol = { warmup_runs: 1, runs: 500, min_runs: 500 };
+    const manifest = await evaluation(place, { protocol }, MANY_OPERATORS);
+    const { server, address } = await processes(place);
+    const follower = place.start(['evaluate', manifest, '--server', address, '--export-json', 'report.json']);
+    await untilSomethingIsStored(place);
+    server.process.kill('SIGKILL');
+    await server.ended;
+    const again = place.start(['serve', '--listen', address, '--no-plugins']);
+    await addressOf(again);
+    const { stderr, code } = await follower.ended;
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /waiting: the server was restarted; everything measured so far is kept/);
+    const known = [...stderr.matchAll(/ (\d+) known already/g)].map(([, count]) => Number(count));
+    assert.ok(known.length === 2 && known[0] === 0 && (known[1] ?? 0) > 0, stderr);
+    assert.equal((await reportIn(place, 'report.json')).models.length, 1);
+  });
+
+  it('of the latency plugin times whole models', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, { plugin: 'latency', settings: { percentiles: [50] } });
+    const { address } = await processes(place, 'latency');
+    const { stdout, code, stderr } = await place.run(['evaluate', manifest, '--server', address, '--json']);
+    assert.equal(code, 0, stderr);
+    const { models } = JSON.parse(stdout) as { models: [{ model: string; runs: number; latency_ms: { p50: number } }] };
+    assert.deepEqual([models[0].model, models[0].runs], ['net', 5]);
+    assert.ok(models[0].latency_ms.p50 > 0);
+  });
+});
+
+describe('mlmodelscope serve', deadline, () => {
+  it('runs its plugins itself, starts one again that ends, and leaves no process behind', async (t) => {
+    const place = await workplace(t);
+    const server = place.start(['serve', '--listen', '127.0.0.1:0']);
+    const address = await addressOf(server);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
+    await agent.said(/registered with/);
+    const manifest = await evaluation(place);
+    const args = ['evaluate', manifest, '--server', address];
+    for (;;) {
+      const { code, stderr } = await place.run(args);
+      if (code === 0) break;
+      assert.match(stderr, /the plugin dlbricks is not attached/);
+    }
+    server.process.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+  });
+
+  it('says what is missing where nobody can run an evaluation', async (t) => {
+    const place = await workplace(t);
+    const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
+    const address = await addressOf(server);
+    const { code, stderr } = await place.run(['evaluate', await evaluation(place), '--server', address]);
+    assert.equal(code, 1);
+    assert.match(stderr, /the plugin dlbricks is not attached to this server, nor is any other; start it with/);
+  });
+});

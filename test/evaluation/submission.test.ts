@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
+import { join } from 'node:path';
+import { loadSubmission, submissionOf, type Submission } from '../../src/evaluation/submission.js';
+import { fromWireSubmission, toWireSubmission } from '../../src/evaluation/submission-wire.js';
+import { weightlessBenchmark } from '../../src/measurement/weightless.js';
+import { loadEvaluation } from '../../src/registry/load-evaluation.js';
+import { chain } from '../cli/support/tiny-models.js';
+import { folderWith } from '../manifest/folder.js';
+
+const NET = chain(['Relu', 'Exp', 'Abs']);
+const SHA256 = createHash('sha256').update(NET).digest('hex');
+
+const MODEL = [
+  'dlspec: model/v1',
+  'name: net',
+  'version: 1.0.0',
+  'framework: {name: onnxruntime, version: ^1.20}',
+  'inputs: [{layer_name: x, element_type: float32, dimensions: [batch, 8]}]',
+  'outputs: [{layer_name: y, element_type: float32, dimensions: [batch, 8]}]',
+  `model: {graph_path: ../graphs/net.onnx, checksum: ${SHA256}}`,
+].join('\n');
+
+const EVALUATION = [
+  'dlspec: evaluation/v1',
+  'name: e',
+  'version: 1.0.0',
+  'models: [../models/net.yml, zoo:squeezenet1.1, ../graphs/other.onnx]',
+  'hardware: ../hardware.yml',
+  'batch_size: 4',
+].join('\n');
+
+const FILES = {
+  'evaluations/e.yml': EVALUATION,
+  'models/net.yml': MODEL,
+  'graphs/net.onnx': NET,
+  'graphs/other.onnx': NET,
+  'hardware.yml': 'dlspec: hardware/v1\nname: h\nversion: 1.0.0\ncores: {min: 4}\n',
+};
+
+async function submitted(t: TestContext): Promise<{ readonly path: string; readonly submission: Submission }> {
+  const path = join(await folderWith(t, FILES), 'evaluations/e.yml');
+  const { submission } = await submissionOf(path);
+  return { path, submission: fromWireSubmission(toWireSubmission(submission)) };
+}
+
+describe('a submission', { timeout: 60_000 }, () => {
+  it('becomes the evaluation that it was made of', async (t) => {
+    const { path, submission } = await submitted(t);
+    const there = (await loadSubmission(submission)).loaded;
+    const here = await loadEvaluation(path);
+    assert.deepEqual(there.manifest, here.manifest);
+    assert.deepEqual(there.protocol, here.protocol);
+    const benchmarks = (models: typeof here.models) =>
+      models.map(({ name, model }) => ({ name, ...weightlessBenchmark(model) }));
+    assert.deepEqual(benchmarks(there.models), benchmarks(here.models));
+    const small = { framework: 'onnxruntime', frameworkVersion: '1.20.0', architecture: 'x64', processor: '' };
+    const candidate = { ...small, cores: 2, memoryBytes: 1 };
+    assert.deepEqual(there.unmet(candidate), here.unmet(candidate));
+    assert.equal(there.unmet(candidate).length, 1);
+  });
+
+  it('has manifests and graphs, and no file of a model', async (t) => {
+    const { submission } = await submitted(t);
+    const withContent = [...submission.files].filter(([, bytes]) => bytes !== undefined).map(([path]) => path);
+    assert.deepEqual(
+      withContent.map((path) => path.slice(path.lastIndexOf('/') + 1)),
+      ['e.yml', 'net.yml', 'hardware.yml'],
+    );
+    assert.deepEqual([...submission.graphs.keys()], ['net', 'squeezenet1.1', 'other']);
+  });
+
+  it('of whole files is the same evaluation', async (t) => {
+    const { path } = await submitted(t);
+    const files = new Map(Object.entries(FILES).map(([name, content]) => [name, Buffer.from(content)]));
+    const { loaded } = await loadSubmission({ manifestPath: 'evaluations/e.yml', files, graphs: new Map() });
+    const signatures = (models: typeof loaded.models) => models.map(({ model }) => weightlessBenchmark(model).signature);
+    assert.deepEqual(signatures(loaded.models), signatures((await loadEvaluation(path)).models));
+  });
+
+  it('of a file that is not the one of its manifest is refused', async () => {
+    const files = { ...FILES, 'graphs/net.onnx': chain(['Relu', 'Exp']) };
+    const content = new Map(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)]));
+    await assert.rejects(
+      loadSubmission({ manifestPath: 'evaluations/e.yml', files: content, graphs: new Map() }),
+      /graphs\/net\.onnx is not the file that its manifest means: expected sha256/,
+    );
+  });
+
+  it('without a graph that it speaks of is refused', async (t) => {
+    const { submission } = await submitted(t);
+    await assert.rejects(
+      loadSubmission({ ...submission, graphs: new Map() }),
+      /net\.onnx: submitted without its content, and graphs has no net/,
+    );
+  });
+});
