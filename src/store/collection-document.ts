@@ -21,6 +21,9 @@ export function checkedDocument<Document extends object>(
   if (!result.success) throw refused(definition, document, problemsIn(result.error), result.error);
   const text = JSON.stringify(result.data);
   const key = textsOf(definition.key, result.data);
+  if ('_id' in result.data && (definition.key.length > 1 || !definition.key.includes('_id' as never))) {
+    throw refused(definition, document, 'only a field that is its whole key may be called _id');
+  }
   if (key === undefined) throw refused(definition, document, 'a field of its key is missing');
   const indexes = definition.indexes.map((fields) => textsOf(fields, result.data));
   for (const texts of [key, ...indexes]) {

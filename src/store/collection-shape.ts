@@ -15,11 +15,12 @@ export const collectionShapeSchema: z.ZodType<CollectionShape> = z.strictObject(
     .refine((name) => !RESERVED.includes(name), 'is a name that a store needs for itself'),
   key: fields,
   indexes: z.array(fields).max(8),
+  types: z.record(z.string().max(64), z.enum(['date', 'object_id'])).exactOptional(),
 });
 
 /** @returns the shape alone. @throws PlatformError `internal` for a definition that no store can keep */
-export function requireShape({ name, key, indexes }: CollectionShape): CollectionShape {
-  const result = collectionShapeSchema.safeParse({ name, key, indexes });
+export function requireShape({ name, key, indexes, types }: CollectionShape): CollectionShape {
+  const result = collectionShapeSchema.safeParse({ name, key, indexes, ...(types && { types }) });
   if (result.success) return result.data;
   throw new PlatformError('internal', `no collection can be ${name}: ${z.prettifyError(result.error)}`);
 }

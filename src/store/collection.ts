@@ -18,7 +18,12 @@ export interface CollectionShape<Field extends string = string> {
   readonly key: readonly Field[];
   /** Further lists of fields that documents are found by. A document that lacks one of them is not found by that list. */
   readonly indexes: readonly (readonly Field[])[];
+  /** Fields whose texts have a type of their own in MongoDB, for others who read there; without it they are texts there. */
+  readonly types?: Readonly<Partial<Record<Field, FieldType>>>;
 }
+
+/** A time as Date.toISOString gives it, or an ObjectId as 24 lower-case hexadecimal digits. */
+export type FieldType = 'date' | 'object_id';
 
 /** The documents of one kind. Every method throws a PlatformError `storage` as those of ResultStore do. */
 export interface Collection<Document extends object> {

@@ -4,6 +4,7 @@ import envPaths from 'env-paths';
 import { PlatformError } from '../errors.js';
 import { openEmbeddedStore } from './embedded/open.js';
 import { openMemoryStore } from './memory/open.js';
+import { openMongoStore } from './mongodb/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
 
 const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
@@ -15,7 +16,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * Opens the store that `uri` names; without one that of the environment variable MLMODELSCOPE_STORE, and without that the
  * user's own (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
  *
- * Throws a PlatformError: `usage` for a URI that names no store, `unsupported` for a backend that is not there, `storage`
+ * Throws a PlatformError: `usage` for a URI that names no store, `unavailable` for a server that does not answer, `storage`
  * when the store cannot be opened.
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
@@ -31,11 +32,7 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
       return openMemoryStore();
     case 'mongodb':
     case 'mongodb+srv':
-      throw new PlatformError(
-        'unsupported',
-        'This version cannot keep results in MongoDB yet. Leave --store and MLMODELSCOPE_STORE away to use the ' +
-          `store in ${defaultStoreFolder()}, or name a folder.`,
-      );
+      return openMongoStore(chosen, options);
     default:
       throw wrongUri(chosen.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
   }

@@ -1,6 +1,6 @@
 import type { Measurement } from '../measurement/measurement.js';
 import type { System } from '../measurement/system.js';
-import type { Collection, CollectionDefinition } from './collection.js';
+import type { Collection, CollectionDefinition, CollectionShape } from './collection.js';
 
 /**
  * Where measurements are kept. Every method may be called at any time before {@link ResultStore.close}; a method that
@@ -24,6 +24,12 @@ export interface ResultStore {
   /** Every system that has at least one measurement, once per fingerprint. */
   listSystems(): Promise<readonly System[]>;
 
+  /** Every measurement, in the order of their keys; for moving a store. What cannot be read is left out, with a warning. */
+  listMeasurements(): AsyncIterable<Measurement>;
+
+  /** The shape of every kind of document that has been stored, by name. */
+  listCollections(): Promise<readonly CollectionShape[]>;
+
   /** The documents of one kind. Any number of users may have one at once, also of the same kind. */
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document>;
 
@@ -35,6 +41,10 @@ export interface ResultStore {
 export interface StoreOptions {
   /** Gets what a user should know though nothing failed, in one sentence. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
+  /** For a server: how long it may be away before it counts as gone. Without it, a minute and a half. */
+  readonly giveUpAfterMs?: number;
+  /** Aborted: no more waiting for a server that is away. */
+  readonly signal?: AbortSignal;
 }
 
 /** The warning sink of a store that was opened without one: standard error, through Node. */

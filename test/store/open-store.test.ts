@@ -67,9 +67,20 @@ describe('openStore', () => {
     },
   );
 
-  it('says that MongoDB is not there yet, without repeating the password', async () => {
-    await assertRefused('mongodb://alice:secret@host/db', 'unsupported', /MongoDB/);
-    await assertRefused('MongoDB+srv://alice:secret@host/db', 'unsupported', /MongoDB/);
+  it('says that no server answers, without repeating the password', async () => {
+    await assertRefused(
+      'mongodb://alice:secret@127.0.0.1:1/db',
+      'unavailable',
+      /127\.0\.0\.1:1\/db .*no server answers/,
+    );
+  });
+
+  it('wants a server with a database, without repeating the password', async () => {
+    await assertRefused('mongodb://alice:secret@host', 'usage', /names no database/);
+    await assertRefused('mongodb://alice:secret@host/?authSource=admin', 'usage', /names no database/);
+    await assertRefused('mongodb://alice:secret@host/a.b', 'usage', /no database can have the name/);
+    await assertRefused('mongodb://alice:secret@host:port/db', 'usage', /does not understand its URI/);
+    await assertRefused('mongodb://alice:secret@/db', 'usage', /does not understand its URI/);
   });
 
   it('names what it accepts when it gets something else, without repeating it', async () => {

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../errors.js';
 import type { CollectionShape } from '../collection.js';
+import { requireShape } from '../collection-shape.js';
 import { textsOf, type CheckedDocument } from '../collection-document.js';
 import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
 import type { Selection } from '../selection.js';
@@ -27,9 +28,8 @@ export class DocumentTable {
   readonly #shapeText: string;
 
   constructor(private readonly shape: CollectionShape) {
-    const { name, key, indexes } = shape;
-    this.#name = name;
-    this.#shapeText = JSON.stringify({ name, key, indexes });
+    this.#name = shape.name;
+    this.#shapeText = JSON.stringify(requireShape(shape));
   }
 
   /** Whether documents lie as this program expects; undefined when there are none yet. */

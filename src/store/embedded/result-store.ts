@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measurementKey, type Measurement } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
-import type { Collection, CollectionDefinition } from '../collection.js';
-import { requireShape } from '../collection-shape.js';
+import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
+import { collectionShapeSchema, requireShape } from '../collection-shape.js';
 import { readMeasurement, readSystem, toDocuments } from '../measurement-document.js';
+import { hasKey, measurementId } from '../measurement-id.js';
 import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
-import type { Read } from '../stored-text.js';
+import { readText, type Read } from '../stored-text.js';
+import { unreadableMessage } from '../unreadable.js';
 import { closedError } from '../storage-error.js';
 import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment } from './environment.js';
 import { releaseEnvironment } from './shared-environment.js';
-
-const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /** Most of what the keys of a measurement and its system take. */
 const KEY_BYTES = 256;
@@ -38,8 +37,7 @@ export class EmbeddedResultStore implements ResultStore {
     this.#requireOpen();
     const { document, system } = toDocuments(measurement);
     const systemText = this.#storedSystems.has(document.system) ? undefined : JSON.stringify(system);
-    const { signature, system: fingerprint, protocol } = measurementKey(measurement);
-    const key = groupOf(fingerprint, protocol) + signature;
+    const key = measurementId(measurementKey(measurement)) ?? '';
     const text = JSON.stringify(document);
     await this.#write({
       entries: 2,
@@ -59,7 +57,6 @@ export class EmbeddedResultStore implements ResultStore {
     protocol: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
     this.#requireOpen();
-    const group = groupOf(system, protocol);
     const systemOf = this.#systemReader();
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
@@ -70,11 +67,12 @@ export class EmbeddedResultStore implements ResultStore {
         this.#requireOpen();
       }
       // Keys come from valid measurements only, and LMDB refuses overlong ones.
-      if (!SIGNATURE.test(signature)) continue;
-      const text = this.#environment.read(({ measurements }) => measurements.get(group + signature));
+      const key = { signature, system, protocol };
+      const id = measurementId(key);
+      const text = id && this.#environment.read(({ measurements }) => measurements.get(id));
       if (text === undefined) continue;
       const read = readMeasurement(text, systemOf);
-      if (read.ok && isUnder(read.value, signature, system, protocol)) found.set(signature, read.value);
+      if (read.ok && hasKey(read.value, key)) found.set(signature, read.value);
       else problems.push(`${signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
     }
     if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
@@ -93,6 +91,41 @@ export class EmbeddedResultStore implements ResultStore {
     }
     if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
     return Promise.resolve([...systems.values()]);
+  }
+
+  async *listMeasurements(): AsyncIterable<Measurement> {
+    const systemOf = this.#systemReader();
+    const problems: string[] = [];
+    let next: string | undefined = '';
+    while (next !== undefined) {
+      this.#requireOpen();
+      this.#environment.refresh();
+      const start: string = next;
+      const page = this.#environment.read(({ measurements }) => [
+        ...measurements.getRange({ start, limit: FOUND_PER_TURN }),
+      ]);
+      for (const { key, value } of page) {
+        const read = readMeasurement(value, systemOf);
+        if (read.ok) yield read.value;
+        else problems.push(`${key}: ${read.problem}`);
+      }
+      const last = page.length < FOUND_PER_TURN ? undefined : page.at(-1)?.key;
+      next = last && `${last} `;
+      await nextTurn();
+    }
+    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+  }
+
+  async listCollections(): Promise<readonly CollectionShape[]> {
+    this.#requireOpen();
+    this.#environment.refresh();
+    const shapes: CollectionShape[] = [];
+    for (const { key, value } of this.#environment.read((tables) => [...tables.collections.getRange()])) {
+      const read = readText(value, collectionShapeSchema);
+      if (read.ok) shapes.push(read.value);
+      else this.#warn(unreadableMessage(this.#environment.folder, [`collection ${key}: ${read.problem}`]));
+    }
+    return Promise.resolve(shapes);
   }
 
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
@@ -137,26 +170,3 @@ export class EmbeddedResultStore implements ResultStore {
 const WAITING =
   'Still waiting to store something: another process is writing to the same store and does not finish. If it is ' +
   'suspended (Ctrl-Z), resume or end it. The store is';
-
-/**
- * What all keys of one system and protocol begin with, so that they lie side by side. Hashed, because LMDB's keys are
- * limited to 1978 bytes.
- */
-function groupOf(system: string, protocol: string): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([system, protocol]))
-    .digest('hex');
-  return `${hash.slice(0, 32)}.`;
-}
-
-function isUnder(measurement: Measurement, signature: string, system: string, protocol: string): boolean {
-  const key = measurementKey(measurement);
-  return key.signature === signature && key.system === system && key.protocol === protocol;
-}
-
-function unreadableMessage(folder: string, problems: readonly string[]): string {
-  return (
-    `The store ${folder} holds something that cannot be used and counts as not there; measuring again replaces it. ` +
-    `The first of ${problems.length}: ${problems[0]}.`
-  );
-}

@@ -1,9 +1,10 @@
 import { measurementKey, type Measurement } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
-import type { Collection, CollectionDefinition } from '../collection.js';
+import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import type { CheckedDocument } from '../collection-document.js';
 import { requireShape } from '../collection-shape.js';
 import { checkedMeasurement } from '../measurement-document.js';
+import { measurementId } from '../measurement-id.js';
 import type { ResultStore } from '../result-store.js';
 import { closedError } from '../storage-error.js';
 import { MemoryCollection, type StoredDocuments } from './collection.js';
@@ -12,7 +13,7 @@ import { MemoryCollection, type StoredDocuments } from './collection.js';
 export class MemoryResultStore implements ResultStore {
   readonly #measurements = new Map<string, Measurement>();
   readonly #systems = new Map<string, System>();
-  readonly #collections = new Map<string, StoredDocuments>();
+  readonly #collections = new Map<string, { readonly shape: CollectionShape; readonly documents: StoredDocuments }>();
   #closed = false;
 
   // Async, so that every failure is a rejection, as with a backend that really waits for something.
@@ -44,11 +45,26 @@ export class MemoryResultStore implements ResultStore {
     return Promise.resolve([...this.#systems.values()]);
   }
 
+  async *listMeasurements(): AsyncIterable<Measurement> {
+    this.#requireOpen();
+    const id = (measurement: Measurement): string => measurementId(measurementKey(measurement)) ?? '';
+    const measurements = [...this.#measurements.values()].sort((a, b) => (id(a) < id(b) ? -1 : 1));
+    for (const measurement of measurements) yield Promise.resolve(measurement);
+  }
+
+  async listCollections(): Promise<readonly CollectionShape[]> {
+    this.#requireOpen();
+    const shapes = [...this.#collections.values()]
+      .filter(({ documents }) => documents.size > 0)
+      .map(({ shape }) => shape);
+    return Promise.resolve(shapes.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  }
+
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
-    requireShape(definition);
-    const stored = this.#collections.get(definition.name) ?? new Map<string, CheckedDocument>();
-    this.#collections.set(definition.name, stored);
-    return new MemoryCollection(definition, stored, () => this.#requireOpen());
+    const shape = requireShape(definition);
+    const { documents } = this.#collections.get(shape.name) ?? { documents: new Map<string, CheckedDocument>() };
+    this.#collections.set(shape.name, { shape, documents });
+    return new MemoryCollection(definition, documents, () => this.#requireOpen());
   }
 
   async close(): Promise<void> {

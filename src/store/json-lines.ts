@@ -1,0 +1,83 @@
+import { PlatformError } from '../errors.js';
+import { problemsIn } from './stored-text.js';
+import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
+
+/** A trace of a gigabyte is no line; a text that long is more than Node can hold. */
+const MAX_LINE_BYTES = 256 * 1024 ** 2;
+
+/** The first line of every file; raised with every change that an older version of this program would misread. */
+const FORMAT = { format: 'mlmodelscope-store', version: 1 } as const;
+
+/** Records as lines of JSON, each with its newline, after one that says what they are. */
+export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
+  yield `${JSON.stringify(FORMAT)}\n`;
+  for await (const record of records) yield `${JSON.stringify(record)}\n`;
+}
+
+/**
+ * The inverse of {@link toJsonLines}.
+ *
+ * @param source what messages call the file
+ * @throws PlatformError `usage` with source and line for what is no such file
+ */
+export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
+  let number = 0;
+  for await (const line of linesOf(chunks, source)) {
+    number += 1;
+    const json = parse(line, source, number);
+    if (number === 1) requireFormat(json, source);
+    else {
+      const result = transferRecordSchema.safeParse(json);
+      if (!result.success) throw wrong(source, number, problemsIn(result.error));
+      yield result.data;
+    }
+  }
+  if (number === 0) throw wrong(source, 1, 'the file is empty');
+}
+
+function requireFormat(json: unknown, source: string): void {
+  const { format, version } = (typeof json === 'object' && json !== null ? json : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  if (format !== FORMAT.format)
+    throw wrong(source, 1, `expected ${JSON.stringify(FORMAT)}, as "store export" writes it`);
+  if (version !== FORMAT.version) {
+    throw wrong(source, 1, `version ${String(version)} of the format is not known; update this program`);
+  }
+}
+
+async function* linesOf(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<string> {
+  let begun: Buffer[] = [];
+  let bytes = 0;
+  let number = 1;
+  for await (const chunk of chunks) {
+    let rest = Buffer.from(chunk);
+    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+      yield Buffer.concat([...begun, rest.subarray(0, end)]).toString();
+      [begun, bytes] = [[], 0];
+      number += 1;
+      rest = rest.subarray(end + 1);
+    }
+    begun.push(rest);
+    bytes += rest.length;
+    if (bytes > MAX_LINE_BYTES) throw wrong(source, number, `longer than ${MAX_LINE_BYTES / 1024 ** 2} MiB`);
+  }
+  const last = Buffer.concat(begun).toString();
+  if (last !== '') yield last;
+}
+
+const NEWLINE = '\n'.charCodeAt(0);
+
+function parse(line: string, source: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw wrong(source, number, 'not JSON; the file may have been cut off', cause);
+  }
+}
+
+function wrong(source: string, line: number, problem: string, cause?: unknown): PlatformError {
+  return new PlatformError('usage', `${source}:${line}: ${problem}. What came before that line has been stored.`, {
+    cause,
+  });
+}

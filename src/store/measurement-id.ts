@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import { measurementKey, type Measurement, type MeasurementKey } from '../measurement/measurement.js';
+
+const SIGNATURE = /^[0-9a-f]{64}$/;
+
+/**
+ * What a backend keeps a measurement under: 32 digits of a hash over system and protocol, so that those of a plan lie side by
+ * side and no id is long, then the signature. undefined for a signature that no measurement can have.
+ */
+export function measurementId({ signature, system, protocol }: MeasurementKey): string | undefined {
+  if (!SIGNATURE.test(signature)) return undefined;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([system, protocol]))
+    .digest('hex');
+  return `${hash.slice(0, 32)}.${signature}`;
+}
+
+/** Whether a measurement that was found is the one that was looked for. */
+export function hasKey(measurement: Measurement, { signature, system, protocol }: MeasurementKey): boolean {
+  const key = measurementKey(measurement);
+  return key.signature === signature && key.system === system && key.protocol === protocol;
+}

@@ -1,0 +1,147 @@
+import type { Document as BsonDocument } from 'mongodb';
+import { PlatformError } from '../../errors.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
+import { checkedDocument, type CheckedDocument } from '../collection-document.js';
+import { requireShape } from '../collection-shape.js';
+import { keyOf, selectionOf, type Selection } from '../selection.js';
+import { readJson } from '../stored-text.js';
+import type { Connection } from './connection.js';
+import { encodeName, encodeTyped, idOf, withoutFields } from './document-codec.js';
+import type { DocumentTable, Id } from './document-table.js';
+import { ensureStructure } from './structure.js';
+import { validatorOf } from './validator.js';
+
+/** What a collection needs of its store. */
+export interface StoreAccess {
+  /** Throws when the store has been closed. */
+  readonly requireOpen: () => void;
+  /** Keeps the store from closing until that is done. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>;
+  /** Tells of stored things that cannot be used. */
+  readonly warn: (problems: readonly string[]) => void;
+}
+
+/**
+ * Documents of one kind in a MongoDB collection. Their `_id` is their key: the field itself where it is called so, else its
+ * values as a JSON list.
+ */
+export class MongoCollection<Document extends object> implements Collection<Document> {
+  #prepared: Promise<void> | undefined;
+
+  constructor(
+    private readonly definition: CollectionDefinition<Document>,
+    private readonly connection: Connection,
+    private readonly table: DocumentTable,
+    private readonly shapes: DocumentTable,
+    private readonly store: StoreAccess,
+  ) {}
+
+  put(document: Document): Promise<void> {
+    return this.putMany([document]);
+  }
+
+  async putMany(documents: readonly Document[]): Promise<void> {
+    this.store.requireOpen();
+    const checked = documents.map((document) => checkedDocument(this.definition, document));
+    await this.store.track(this.#putAll(checked));
+  }
+
+  async get(key: Partial<Document>): Promise<Document | undefined> {
+    this.store.requireOpen();
+    const selection = keyOf(this.definition, key);
+    if (selection.impossible) return undefined;
+    const [found] = await this.table.getMany([this.#idOf(selection.texts)]);
+    return found && this.#read(found);
+  }
+
+  async *find(match: Partial<Document>): AsyncIterable<Document> {
+    this.store.requireOpen();
+    const selection = selectionOf(this.definition, match);
+    if (selection.impossible) return;
+    await this.#prepare();
+    for await (const found of this.table.find(this.#filterOf(selection), this.definition.key.map(encodeName))) {
+      this.store.requireOpen();
+      const document = this.#read(found);
+      if (document !== undefined) yield document;
+    }
+  }
+
+  async delete(match: Partial<Document>): Promise<number> {
+    this.store.requireOpen();
+    const selection = selectionOf(this.definition, match);
+    if (selection.impossible) return 0;
+    return this.store.track(this.table.delete(this.#filterOf(selection)));
+  }
+
+  async #putAll(documents: readonly CheckedDocument[]): Promise<void> {
+    await this.#prepare();
+    const puts = documents.map(({ key, text }) => {
+      const json = withoutFields(JSON.parse(text) as object, '_id');
+      return this.table.put({ id: this.#idOf(key), json });
+    });
+    await Promise.all(puts);
+  }
+
+  get #hasOwnId(): boolean {
+    return this.definition.key.length === 1 && this.definition.key[0] === '_id';
+  }
+
+  #idOf(key: readonly string[]): Id {
+    if (!this.#hasOwnId) return JSON.stringify(key);
+    return encodeTyped(key[0], this.definition.types?.[this.definition.key[0] as keyof Document & string]) as Id;
+  }
+
+  #filterOf({ index, texts }: Selection): BsonDocument {
+    const { key, indexes, types } = this.definition;
+    const fields = index === undefined ? key : (indexes[index] ?? []);
+    return Object.fromEntries(
+      texts.map((text, position) => {
+        const field = fields[position] as keyof Document & string;
+        return [encodeName(field), encodeTyped(text, types?.[field])];
+      }),
+    );
+  }
+
+  #read(found: object): Document | undefined {
+    const read = readJson(this.#hasOwnId ? found : withoutFields(found, '_id'), this.definition.schema);
+    if (read.ok) return read.value;
+    this.store.warn([`a document of ${this.definition.name} (${String(idOf(found))}): ${read.problem}`]);
+    return undefined;
+  }
+
+  /** Once per user of the collection: what it needs on the server, and its shape for those who move the store. */
+  #prepare(): Promise<void> {
+    this.#prepared ??= this.#ensure().catch((thrown: unknown) => {
+      this.#prepared = undefined;
+      throw thrown;
+    });
+    return this.#prepared;
+  }
+
+  async #ensure(): Promise<void> {
+    const { name, key, schema, indexes } = this.definition;
+    const shape = withoutFields(requireShape(this.definition), 'name');
+    const [stored] = await this.shapes.getMany([name]);
+    if (stored !== undefined && 'key' in stored && JSON.stringify(stored.key) !== JSON.stringify(key)) {
+      throw otherKey(this.connection.place, name);
+    }
+    const typed = Object.keys(this.definition.types ?? {});
+    await ensureStructure(this.connection, {
+      name,
+      validator: validatorOf(schema, typed),
+      indexes: [
+        ...(this.#hasOwnId ? [] : [{ fields: key.map(encodeName), unique: true }]),
+        ...indexes.map((fields) => ({ fields: fields.map(encodeName), unique: false })),
+      ],
+    });
+    await this.shapes.put({ id: name, json: shape });
+  }
+}
+
+function otherKey(place: string, name: string): PlatformError {
+  return new PlatformError(
+    'storage',
+    `The store ${place} keeps ${name} by another key than this version of the program. Use the version that wrote it, or ` +
+      'another store with --store.',
+  );
+}

@@ -1,0 +1,89 @@
+import type { Db, Document, MongoClient } from 'mongodb';
+import { warnThroughNode, type StoreOptions } from '../result-store.js';
+import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
+import { Patience } from './patience.js';
+import { placeOf } from './place.js';
+import { closedError } from '../storage-error.js';
+
+/** How long a server may be away before it counts as gone; longer than a restart, shorter than anybody's patience. */
+export const GIVE_UP_AFTER_MS = 90_000;
+
+/** A server that is there answers within that; the driver then looks again while {@link Patience} waits. */
+const SELECTION_MS = 2_000;
+const CONNECT_MS = 10_000;
+
+/** A connection that is silent for so long is given up; what was asked on it is asked again. */
+const SILENCE_MS = 45_000;
+
+/** Requests at once; a store has few users. */
+const CONNECTIONS = 16;
+
+/** A connection to one database, whose requests wait for a server that is away. */
+export class Connection {
+  readonly #patience: Patience;
+  readonly db: Db;
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    private readonly client: MongoClient,
+    database: string,
+    readonly place: string,
+    readonly warn: (message: string) => void,
+    patience: Patience,
+  ) {
+    this.db = client.db(database);
+    this.#patience = patience;
+  }
+
+  /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` where the server cannot be used */
+  static async open(uri: string, options: StoreOptions): Promise<Connection> {
+    const warn = options.onWarning ?? warnThroughNode;
+    const { client, database, text } = placeOf(uri, {
+      appName: 'mlmodelscope',
+      serverSelectionTimeoutMS: SELECTION_MS,
+      connectTimeoutMS: CONNECT_MS,
+      socketTimeoutMS: SILENCE_MS,
+      maxPoolSize: CONNECTIONS,
+      retryWrites: true,
+      retryReads: true,
+      writeConcern: { w: 'majority' },
+      ignoreUndefined: true,
+    });
+    const giveUpAfterMs = options.giveUpAfterMs ?? GIVE_UP_AFTER_MS;
+    const { signal } = options;
+    const patience = new Patience({ place: text, warn, isPassing, giveUpAfterMs, signal });
+    const connection = new Connection(client, database, text, warn, patience);
+    try {
+      // A wrong address is to be noticed at once, not after waiting for it to become right.
+      await connection.db.command({ ping: 1 });
+    } catch (thrown) {
+      await client.close();
+      throw isPassing(thrown) ? unreachable(text, thrown) : mongoError(text, 'cannot be opened', thrown);
+    }
+    return connection;
+  }
+
+  /** Makes an idempotent request. `what` is the rest of a sentence for when it fails: "cannot be read". */
+  async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
+    this.requireOpen();
+    try {
+      return await this.#patience.run(() => request(this.db));
+    } catch (thrown) {
+      if (isClosed(thrown)) throw closedError(this.place);
+      throw mongoError(this.place, what, thrown);
+    }
+  }
+
+  command(what: string, command: Document): Promise<Document> {
+    return this.run(what, (db) => db.command(command));
+  }
+
+  requireOpen(): void {
+    if (this.#closed !== undefined) throw closedError(this.place);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.client.close();
+    return this.#closed;
+  }
+}

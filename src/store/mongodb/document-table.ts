@@ -1,0 +1,197 @@
+import { MongoBulkWriteError, MongoServerError, type Collection, type Document, type ObjectId } from 'mongodb';
+import type { PlatformError } from '../../errors.js';
+import { encodeTexts } from '../key-bytes.js';
+import type { Connection } from './connection.js';
+import { decodeDocument, encodeDocument, type FieldTypes } from './document-codec.js';
+import { joinDocument, partIdsOf, SPLIT, splitDocument, type Part } from './large-document.js';
+import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
+import { WriteQueue } from './write-queue.js';
+
+/** What a document is known by in its collection. */
+export type Id = string | ObjectId;
+
+type Stored = Document & { readonly _id: Id };
+
+/** A document to be put: its fields as JSON has them, without `_id`. */
+export interface PutDocument {
+  readonly id: Id;
+  readonly json: object;
+}
+
+/** Ids asked for at once: a request of some 100 kB. */
+const IDS_PER_REQUEST = 1000;
+
+/** Documents that the server sends at once. */
+const BATCH = 500;
+
+/** A document's parts may be replaced while it is read; it is then read again. */
+const READ_ATTEMPTS = 5;
+
+const READ = 'cannot be read';
+const WRITE = 'could not be written to';
+
+/** One collection: encodes, splits, writes in batches, and reads it all back. */
+export class DocumentTable {
+  readonly #queue: WriteQueue<PutDocument>;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly name: string,
+    private readonly types: FieldTypes = {},
+  ) {
+    this.#queue = new WriteQueue({
+      keyOf: ({ id }) => String(id),
+      bytesOf: ({ json }) => JSON.stringify(json).length,
+      write: (documents) => this.#write(documents),
+    });
+  }
+
+  /** Inserts or replaces. */
+  put(document: PutDocument): Promise<void> {
+    return this.#queue.put(document);
+  }
+
+  /** Those of the asked ones that are there, in no order, with `_id`. */
+  async getMany(ids: readonly Id[]): Promise<readonly object[]> {
+    const found: object[] = [];
+    for (let start = 0; start < ids.length; start += IDS_PER_REQUEST) {
+      const some = ids.slice(start, start + IDS_PER_REQUEST);
+      const _id = some.length === 1 ? some[0] : { $in: some };
+      const documents = await this.connection.run(READ, () => this.#collection.find({ _id } as Document).toArray());
+      for (const document of documents) {
+        const joined = await this.#joined(document);
+        if (joined !== undefined) found.push(joined);
+      }
+    }
+    return found;
+  }
+
+  /**
+   * In the order of some fields that are unique together. When the server goes away meanwhile, it is asked again, and what was
+   * given already is left out.
+   */
+  async *find(filter: Document, order: readonly string[]): AsyncIterable<object> {
+    const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));
+    const open = () => this.#collection.find(filter, { sort, batchSize: BATCH });
+    let cursor = open();
+    let last: Buffer | undefined;
+    try {
+      for (;;) {
+        const document = await this.connection.run(READ, async () => {
+          try {
+            return await cursor.next();
+          } catch (thrown) {
+            await cursor.close().catch(() => undefined);
+            cursor = open();
+            throw thrown;
+          }
+        });
+        if (document === null) return;
+        const place = encodeTexts(order.map((field) => String(document[field])));
+        if (last !== undefined && place.compare(last) <= 0) continue;
+        last = place;
+        const joined = await this.#joined(document);
+        if (joined !== undefined) yield joined;
+      }
+    } finally {
+      await cursor.close().catch(() => undefined);
+    }
+  }
+
+  /** @returns how many documents there were */
+  async delete(filter: Document): Promise<number> {
+    const split = await this.connection.run(READ, () => this.#collection.find({ ...filter, [SPLIT]: true }).toArray());
+    const { deletedCount } = await this.connection.run(WRITE, () => this.#collection.deleteMany(filter));
+    const _id = { $in: split.flatMap((document) => partIdsOf(this.#ownerOf(document._id), document)) };
+    if (_id.$in.length > 0) await this.connection.run(WRITE, () => this.#parts.deleteMany({ _id }));
+    return deletedCount;
+  }
+
+  get #collection(): Collection<Stored> {
+    return this.connection.db.collection<Stored>(this.name);
+  }
+
+  get #parts(): Collection<Part> {
+    return this.connection.db.collection<Part>('parts');
+  }
+
+  #ownerOf(id: Id): string {
+    return `${this.name}/${String(id)}`;
+  }
+
+  async #joined(document: Stored): Promise<object | undefined> {
+    let current: Stored | null = document;
+    for (let attempt = 0; attempt < READ_ATTEMPTS && current !== null; attempt += 1) {
+      if (current[SPLIT] !== true) return decodeDocument(current);
+      const owner = this.#ownerOf(current._id);
+      const _id = { $in: [...partIdsOf(owner, current)] };
+      const parts = await this.connection.run(READ, () => this.#parts.find({ _id }).toArray());
+      const joined = joinDocument(owner, current, new Map(parts.map((part) => [part._id, part])));
+      if (joined !== undefined) return joined;
+      current = await this.connection.run(READ, () => this.#collection.findOne({ _id: document._id }));
+    }
+    // As it is: whoever reads it finds its fields to be missing, and says so.
+    return current === null ? undefined : decodeDocument(current);
+  }
+
+  async #write(documents: readonly PutDocument[]): Promise<readonly (PlatformError | undefined)[]> {
+    const split = documents.map(({ id, json }) => ({
+      id,
+      ...splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json),
+    }));
+    // Parts come first, so that a document is whole as soon as it can be seen.
+    for (const { parts } of split) for (const part of parts) await this.#putPart(part);
+    const stored = split.map(({ id, document }): Stored => ({ _id: id, ...document }));
+    const refusals = await this.connection.run(WRITE, () => this.#insertOrReplace(stored));
+    for (const [index, { id, parts }] of split.entries()) {
+      if (parts.length === 0 || refusals[index] !== undefined) continue;
+      const outdated = { document: this.#ownerOf(id), _id: { $nin: parts.map((part) => part._id) } };
+      await this.connection.run(WRITE, () => this.#parts.deleteMany(outdated));
+    }
+    return refusals;
+  }
+
+  async #putPart(part: Part): Promise<void> {
+    await this.connection.run(WRITE, () =>
+      this.#parts.updateOne({ _id: part._id }, { $setOnInsert: part }, { upsert: true }),
+    );
+  }
+
+  /** New ones, which nearly all are, are inserted without a look-up. */
+  async #insertOrReplace(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
+    const inserted = await errorsOf(() => this.#collection.insertMany([...documents], { ordered: false }));
+    const there = documents.flatMap((document, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
+    const replaced = new Map<number, MongoServerError>();
+    if (there.length > 0) {
+      const replacements = there.map((index) => {
+        const { _id, ...replacement } = documents[index] as Stored;
+        return { replaceOne: { filter: { _id }, replacement, upsert: true } };
+      });
+      const errors = await errorsOf(() => this.#collection.bulkWrite(replacements, { ordered: false }));
+      for (const [position, error] of errors) replaced.set(there[position] ?? -1, error);
+    }
+    return documents.map((_, index) => {
+      const error = there.includes(index) ? replaced.get(index) : inserted.get(index);
+      return error && mongoError(this.connection.place, WRITE, error);
+    });
+  }
+}
+
+/** What became of each write of a batch. @throws where it is not single writes that failed, or a failure that passes */
+async function errorsOf(write: () => Promise<unknown>): Promise<ReadonlyMap<number, MongoServerError>> {
+  try {
+    await write();
+    return new Map();
+  } catch (thrown) {
+    if (!(thrown instanceof MongoBulkWriteError)) throw thrown;
+    const errors = [thrown.writeErrors].flat();
+    if (errors.length === 0) throw thrown;
+    return new Map(
+      errors.map(({ index, code, errmsg }) => {
+        const error = new MongoServerError({ message: errmsg ?? 'refused', code });
+        if (isPassing(error)) throw error;
+        return [index, error];
+      }),
+    );
+  }
+}

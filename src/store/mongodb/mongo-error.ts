@@ -1,0 +1,119 @@
+import {
+  MongoAPIError,
+  MongoBulkWriteError,
+  MongoCompatibilityError,
+  MongoError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+} from 'mongodb';
+import { messageOf, PlatformError } from '../../errors.js';
+
+/** Numbers of MongoDB's errors (mongo, src/mongo/base/error_codes.yml). */
+const UNAUTHORIZED = 13;
+const AUTHENTICATION_FAILED = 18;
+const INVALID_NAMESPACE = 73;
+const DOCUMENT_VALIDATION_FAILURE = 121;
+const OUT_OF_DISK_SPACE = 14031;
+export const DUPLICATE_KEY = 11000;
+
+/** A server that stops, starts, or changes its role; the driver's specification retries on the same ones. */
+const PASSING = new Set([6, 7, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+
+/** What a server says while it is being shut down, if its code does not. */
+const SHUTTING_DOWN = /context canceled|database is closed|interrupted at shutdown|shutting down/i;
+
+const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
+
+/** Whether the same request may succeed a little later without anybody changing it. */
+export function isPassing(thrown: unknown): boolean {
+  if (isClosed(thrown)) return false;
+  if (thrown instanceof MongoBulkWriteError) return PASSING.has(Number(thrown.code));
+  if (thrown instanceof MongoServerSelectionError)
+    return authenticationFailure(thrown) === undefined && !isTooOld(thrown);
+  if (thrown instanceof MongoNetworkError) return true;
+  if (!(thrown instanceof MongoError)) return false;
+  return (
+    thrown.hasErrorLabel('RetryableWriteError') ||
+    PASSING.has(Number(thrown.code)) ||
+    (thrown instanceof MongoServerError && SHUTTING_DOWN.test(thrown.message))
+  );
+}
+
+/** The request came too late: this process has closed the store. */
+export function isClosed(thrown: unknown): boolean {
+  return (
+    thrown instanceof MongoTopologyClosedError || (thrown instanceof MongoAPIError && /closed/i.test(thrown.message))
+  );
+}
+
+/** `what` is the rest of a sentence: "cannot be read". An error that already says what to do is passed on. */
+export function mongoError(place: string, what: string, thrown: unknown): PlatformError {
+  if (thrown instanceof PlatformError) return thrown;
+  return new PlatformError('storage', `The store ${place} ${what}: ${reasonOf(thrown)}.`, { cause: thrown });
+}
+
+/** A server that could not be reached when the store was to be opened. */
+export function unreachable(place: string, thrown: unknown): PlatformError {
+  return new PlatformError(
+    'unavailable',
+    `The store ${place} cannot be opened: no server answers there (${messageOf(thrown).replace(/\.$/, '')}). Check the ` +
+      'address and that the server runs, or use another store with --store.',
+    { cause: thrown },
+  );
+}
+
+function reasonOf(thrown: unknown): string {
+  if (authenticationFailure(thrown) !== undefined) {
+    return 'the server does not accept the user or the password of its URI: correct them, or name the database that the user belongs to with ?authSource=NAME';
+  }
+  if (isTooOld(thrown)) return 'the server is too old, MongoDB 4.2 or newer is needed: update it, or use another store';
+  const code = thrown instanceof MongoError ? Number(thrown.code) : undefined;
+  const remedy = code === undefined ? undefined : REMEDIES.get(code);
+  if (remedy !== undefined) return remedy;
+  const message = messageOf(thrown);
+  return DISK_FULL.test(message) ? FULL : message.replace(/\.$/, '');
+}
+
+const FULL =
+  "the server's disk is full: free some space there and run the same command again, it continues where it stopped";
+
+const REMEDIES: ReadonlyMap<number, string> = new Map([
+  [
+    UNAUTHORIZED,
+    'the user of its URI may not do that in this database: check the name of the database, or have the role readWrite granted on it',
+  ],
+  [INVALID_NAMESPACE, 'the server does not take a database of that name: choose another one'],
+  [
+    DOCUMENT_VALIDATION_FAILURE,
+    "the server's validator refuses the document: use the version of this program that wrote the store, or update the other one",
+  ],
+  [OUT_OF_DISK_SPACE, FULL],
+]);
+
+function authenticationFailure(thrown: unknown): unknown {
+  for (const error of chainOf(thrown)) {
+    if (error instanceof MongoServerError && Number(error.code) === AUTHENTICATION_FAILED) return error;
+    if (error instanceof Error && /authentication failed/i.test(error.message)) return error;
+  }
+  return undefined;
+}
+
+function isTooOld(thrown: unknown): boolean {
+  return chainOf(thrown).some(
+    (error) =>
+      error instanceof MongoCompatibilityError ||
+      (error instanceof Error && /maximum wire version/.test(error.message)),
+  );
+}
+
+/** An error and what caused it. */
+function chainOf(thrown: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let error = thrown; error !== undefined && chain.length < 8;) {
+    chain.push(error);
+    error = error instanceof Error ? error.cause : undefined;
+  }
+  return chain;
+}

@@ -1,0 +1,44 @@
+import { systemSchema } from '../../measurement/system.js';
+import { measurementDocumentSchema } from '../measurement-document.js';
+import type { ResultStore, StoreOptions } from '../result-store.js';
+import { Connection } from './connection.js';
+import { MongoResultStore } from './result-store.js';
+import { migrate } from './schema-version.js';
+import { ensureStructure, type Structure } from './structure.js';
+import { validatorOf } from './validator.js';
+
+/** Every collection but those of further kinds of documents. `docs/storage.md` shows a document of each. */
+const STRUCTURES: readonly Structure[] = [
+  {
+    name: 'measurements',
+    validator: validatorOf(measurementDocumentSchema, ['fingerprint', 'protocolKey']),
+    indexes: [
+      { fields: ['signature', 'fingerprint', 'protocolKey'], unique: true },
+      { fields: ['fingerprint', 'protocolKey'], unique: false },
+    ],
+  },
+  { name: 'systems', validator: validatorOf(systemSchema, []), indexes: [{ fields: ['fingerprint'], unique: false }] },
+  { name: 'collections', validator: undefined, indexes: [] },
+  { name: 'parts', validator: undefined, indexes: [{ fields: ['document'], unique: false }] },
+];
+
+/**
+ * Opens the store in a database, creating both.
+ *
+ * @throws PlatformError `usage` for a wrong URI, `unavailable` where no server answers, `storage` where it refuses
+ */
+export async function openMongoStore(uri: string, options: StoreOptions): Promise<ResultStore> {
+  const connection = await Connection.open(uri, options);
+  try {
+    const isNew = await migrate(connection);
+    for (const structure of STRUCTURES) await ensureStructure(connection, structure);
+    if (isNew)
+      connection.warn(
+        `${connection.place} was no store yet and is one now; if that is not what you meant, check the name.`,
+      );
+    return new MongoResultStore(connection);
+  } catch (thrown) {
+    await connection.close();
+    throw thrown;
+  }
+}

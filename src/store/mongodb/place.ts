@@ -1,0 +1,65 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import { messageOf, PlatformError } from '../../errors.js';
+
+/** What a URI of MongoDB names, in words that may be shown: without user and password. */
+export interface Place {
+  readonly client: MongoClient;
+  readonly database: string;
+  /** As in mongodb://host:27017/results. */
+  readonly text: string;
+}
+
+/** What the server does not take in a database's name (MongoDB's manual, "Naming Restrictions"), and its limit in bytes. */
+const FORBIDDEN = /[/\\. "$*<>:|?\0]/;
+const MAX_NAME_BYTES = 63;
+
+const EXAMPLE = 'mongodb://HOST/DATABASE';
+
+/**
+ * Understands a URI without connecting.
+ *
+ * @throws PlatformError `usage`, without repeating the URI: it may hold a password
+ */
+export function placeOf(uri: string, options: MongoClientOptions): Place {
+  const database = databaseIn(uri);
+  let client: MongoClient;
+  try {
+    client = new MongoClient(uri, options);
+  } catch (cause) {
+    throw wrong(`the driver does not understand its URI: ${withoutSecrets(messageOf(cause), uri)}`);
+  }
+  const { hosts, srvHost } = client.options;
+  const servers = srvHost ?? hosts.map((host) => host.toString()).join(',');
+  return { client, database, text: `${srvHost === undefined ? 'mongodb' : 'mongodb+srv'}://${servers}/${database}` };
+}
+
+function databaseIn(uri: string): string {
+  const path = /^[^:]+:\/\/[^/?]*\/([^?]*)/.exec(uri)?.[1] ?? '';
+  if (path === '') throw wrong(`its URI names no database; write it as ${EXAMPLE}`);
+  const name = decoded(path);
+  if (name === undefined || FORBIDDEN.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    throw wrong(
+      `no database can have the name in its URI: up to ${MAX_NAME_BYTES} bytes without / \\ . " $ * < > : | ? and spaces`,
+    );
+  }
+  return name;
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The driver's messages may quote what they do not understand. */
+function withoutSecrets(message: string, uri: string): string {
+  const credentials = /^[^:]+:\/\/([^/?]*)@/.exec(uri)?.[1] ?? '';
+  const secrets = [credentials, ...credentials.split(':')].filter((secret) => secret.length > 0);
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
+}
+
+function wrong(why: string): PlatformError {
+  return new PlatformError('usage', `The store cannot be opened: ${why}.`);
+}

@@ -1,0 +1,172 @@
+import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { systemSchema, type System } from '../../measurement/system.js';
+import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
+import { collectionShapeSchema, requireShape } from '../collection-shape.js';
+import { measurementDocumentSchema, toDocuments } from '../measurement-document.js';
+import { hasKey, measurementId } from '../measurement-id.js';
+import type { ResultStore } from '../result-store.js';
+import { closedError } from '../storage-error.js';
+import { readJson, type Read } from '../stored-text.js';
+import { unreadableMessage } from '../unreadable.js';
+import { MongoCollection } from './collection.js';
+import type { Connection } from './connection.js';
+import { idOf, withoutFields } from './document-codec.js';
+import { DocumentTable, type PutDocument } from './document-table.js';
+
+/** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
+export class MongoResultStore implements ResultStore {
+  readonly #measurements: DocumentTable;
+  readonly #systems: DocumentTable;
+  readonly #shapes: DocumentTable;
+  readonly #collections = new Map<string, DocumentTable>();
+  /** Identifiers of systems that are known to be on the server, or on their way. */
+  readonly #storedSystems = new Map<string, Promise<void>>();
+  readonly #knownSystems = new Map<string, Read<System>>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  constructor(private readonly connection: Connection) {
+    this.#measurements = new DocumentTable(connection, 'measurements');
+    this.#systems = new DocumentTable(connection, 'systems');
+    this.#shapes = new DocumentTable(connection, 'collections');
+  }
+
+  async putMeasurement(measurement: Measurement): Promise<void> {
+    this.#requireOpen();
+    const { document, system } = toDocuments(measurement);
+    const key = measurementKey(measurement);
+    const id = measurementId(key) ?? '';
+    const json = { fingerprint: key.system, protocolKey: key.protocol, ...document };
+    await this.#track(this.#put(document.system, system, { id, json }));
+  }
+
+  async findMeasurements(
+    signatures: readonly string[],
+    system: string,
+    protocol: string,
+  ): Promise<ReadonlyMap<string, Measurement>> {
+    this.#requireOpen();
+    const ids = signatures.flatMap((signature) => measurementId({ signature, system, protocol }) ?? []);
+    const stored = new Map<unknown, object>();
+    for (const document of await this.#measurements.getMany(ids)) stored.set(idOf(document), document);
+    await this.#fetchSystems([...stored.values()]);
+    const found = new Map<string, Measurement>();
+    const problems: string[] = [];
+    for (const signature of signatures) {
+      const key = { signature, system, protocol };
+      const document = stored.get(measurementId(key));
+      if (document === undefined) continue;
+      const read = this.#read(document);
+      if (read.ok && hasKey(read.value, key)) found.set(signature, read.value);
+      else problems.push(`${signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
+    }
+    this.#warnOf(problems);
+    return found;
+  }
+
+  async listSystems(): Promise<readonly System[]> {
+    this.#requireOpen();
+    const systems = new Map<string, System>();
+    const problems: string[] = [];
+    for await (const document of this.#systems.find({}, ['_id'])) {
+      const read = readSystem(document);
+      if (read.ok) systems.set(read.value.fingerprint, read.value);
+      else problems.push(`system ${String(idOf(document))}: ${read.problem}`);
+    }
+    this.#warnOf(problems);
+    return [...systems.values()];
+  }
+
+  async *listMeasurements(): AsyncIterable<Measurement> {
+    this.#requireOpen();
+    const problems: string[] = [];
+    for await (const document of this.#measurements.find({}, ['_id'])) {
+      await this.#fetchSystems([document]);
+      const read = this.#read(document);
+      if (read.ok) yield read.value;
+      else problems.push(`${String(idOf(document))}: ${read.problem}`);
+    }
+    this.#warnOf(problems);
+  }
+
+  async listCollections(): Promise<readonly CollectionShape[]> {
+    this.#requireOpen();
+    const shapes: CollectionShape[] = [];
+    for await (const document of this.#shapes.find({}, ['_id'])) {
+      const name = idOf(document);
+      const read = readJson({ name, ...withoutFields(document, '_id') }, collectionShapeSchema);
+      if (read.ok) shapes.push(read.value);
+      else this.#warnOf([`collection ${String(name)}: ${read.problem}`]);
+    }
+    return shapes;
+  }
+
+  collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
+    requireShape(definition);
+    const { name, types } = definition;
+    const table = this.#collections.get(name) ?? new DocumentTable(this.connection, name, types);
+    this.#collections.set(name, table);
+    return new MongoCollection(definition, this.connection, table, this.#shapes, {
+      requireOpen: () => this.#requireOpen(),
+      track: (work) => this.#track(work),
+      warn: (problems) => this.#warnOf(problems),
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.connection.close());
+    return this.#closed;
+  }
+
+  #requireOpen(): void {
+    if (this.#closed !== undefined) throw closedError(this.connection.place);
+  }
+
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  async #put(systemId: string, system: System, measurement: PutDocument): Promise<void> {
+    // First its system: a measurement that can be seen can be read.
+    await this.#storeSystem(systemId, system);
+    await this.#measurements.put(measurement);
+  }
+
+  /** Once per system; again where that failed. */
+  #storeSystem(id: string, system: System): Promise<void> {
+    const stored = this.#storedSystems.get(id) ?? this.#systems.put({ id, json: system });
+    this.#storedSystems.set(id, stored);
+    stored.catch(() => this.#storedSystems.delete(id));
+    return stored;
+  }
+
+  /** Thousands of measurements share a system: each is fetched once. */
+  async #fetchSystems(documents: readonly object[]): Promise<void> {
+    const wanted = new Set(documents.flatMap((document) => ('system' in document ? String(document.system) : [])));
+    const missing = [...wanted].filter((id) => this.#knownSystems.get(id)?.ok !== true);
+    for (const document of await this.#systems.getMany(missing)) {
+      this.#knownSystems.set(String(idOf(document)), readSystem(document));
+    }
+  }
+
+  #read(document: object): Read<Measurement> {
+    const json = withoutFields(document, '_id', 'fingerprint', 'protocolKey');
+    const read = readJson(json, measurementDocumentSchema);
+    if (!read.ok) return read;
+    const system = this.#knownSystems.get(read.value.system) ?? { ok: false, problem: 'its system is missing' };
+    return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;
+  }
+
+  #warnOf(problems: readonly string[]): void {
+    if (problems.length > 0) this.connection.warn(unreadableMessage(this.connection.place, problems));
+  }
+}
+
+function readSystem(document: object): Read<System> {
+  return readJson(withoutFields(document, '_id'), systemSchema);
+}

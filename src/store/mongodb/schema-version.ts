@@ -1,0 +1,71 @@
+import { MongoServerError } from 'mongodb';
+import { z } from 'zod';
+import { PlatformError } from '../../errors.js';
+import type { Connection } from './connection.js';
+import { DUPLICATE_KEY } from './mongo-error.js';
+
+/** Brings a store from one schema version to the next. Idempotent: it may be cut off anywhere, and done by two at once. */
+export type Migration = (connection: Connection) => Promise<void>;
+
+/** From version 1 to 2, and so on. One is added with every change that an older version of this program would misread. */
+const MIGRATIONS: readonly Migration[] = [];
+
+interface Format {
+  readonly _id: 'store';
+  readonly schemaVersion: number;
+}
+
+const formatSchema = z.object({ schemaVersion: z.int().min(1) });
+
+/**
+ * Marks a new store with this version, or brings an existing one to it step by step.
+ *
+ * @returns whether the database was no store before
+ * @throws PlatformError `storage` for the store of a newer version
+ */
+export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<boolean> {
+  const newest = 1 + migrations.length;
+  const found = await readVersion(connection);
+  if (found === undefined) await writeVersion(connection, newest);
+  else if (found > newest) throw newer(connection.place, found, newest);
+  else {
+    for (const [index, migration] of migrations.entries()) {
+      if (index + 1 < found) continue;
+      await migration(connection);
+      await writeVersion(connection, index + 2);
+    }
+  }
+  return found === undefined;
+}
+
+async function writeVersion(connection: Connection, schemaVersion: number): Promise<void> {
+  await connection.run('cannot be prepared', async (db) => {
+    try {
+      await db.collection<Format>('format').replaceOne({ _id: 'store' }, { schemaVersion }, { upsert: true });
+    } catch (error) {
+      // Another process was faster; it writes the same.
+      if (!(error instanceof MongoServerError && error.code === DUPLICATE_KEY)) throw error;
+    }
+  });
+}
+
+async function readVersion(connection: Connection): Promise<number | undefined> {
+  const format = await connection.run('cannot be opened', (db) =>
+    db.collection<Format>('format').findOne({ _id: 'store' }),
+  );
+  if (format === null) return undefined;
+  const result = formatSchema.safeParse(format);
+  if (result.success) return result.data.schemaVersion;
+  throw new PlatformError(
+    'storage',
+    `The store ${connection.place} has a collection "format" of another program. Name another database.`,
+  );
+}
+
+function newer(place: string, found: number, known: number): PlatformError {
+  return new PlatformError(
+    'storage',
+    `The store ${place} was written by a newer version of this program (schema ${found}; this version reads up to ` +
+      `${known}). Update this program, or use another store with --store.`,
+  );
+}

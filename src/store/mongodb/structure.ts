@@ -1,0 +1,52 @@
+import { MongoServerError, type CreateIndexesOptions, type Document } from 'mongodb';
+import type { Connection } from './connection.js';
+
+/** What a collection is to have on the server. */
+export interface Structure {
+  readonly name: string;
+  readonly validator: Document | undefined;
+  readonly indexes: readonly { readonly fields: readonly string[]; readonly unique: boolean }[];
+}
+
+const NAMESPACE_EXISTS = 48;
+
+/** A server without validators, or a user who may not change them (mongo, src/mongo/base/error_codes.yml). */
+const NO_VALIDATORS = new Set([13, 59, 72, 115, 238, 40415]);
+
+const WHAT = 'cannot be prepared';
+
+/** Creates the collection, its indexes and its validator, or brings them to what they should be. Idempotent. */
+export async function ensureStructure(connection: Connection, { name, validator, indexes }: Structure): Promise<void> {
+  await connection.run(WHAT, async (db) => {
+    await ignoring([NAMESPACE_EXISTS], async () => {
+      try {
+        await db.createCollection(name, validator === undefined ? {} : { validator });
+      } catch (error) {
+        if (validator === undefined || !isOneOf(error, NO_VALIDATORS)) throw error;
+        await db.createCollection(name);
+      }
+    });
+    for (const { fields, unique } of indexes) {
+      const options: CreateIndexesOptions = unique ? { unique } : {};
+      await db.collection(name).createIndex(Object.fromEntries(fields.map((field) => [field, 1])), options);
+    }
+  });
+  if (validator === undefined) return;
+  await connection.run(WHAT, (db) =>
+    ignoring([...NO_VALIDATORS], async () => {
+      await db.command({ collMod: name, validator });
+    }),
+  );
+}
+
+async function ignoring(codes: readonly number[], action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!isOneOf(error, new Set(codes))) throw error;
+  }
+}
+
+function isOneOf(error: unknown, codes: ReadonlySet<number>): boolean {
+  return error instanceof MongoServerError && codes.has(Number(error.code));
+}

@@ -1,0 +1,70 @@
+import type { Document } from 'mongodb';
+import { z } from 'zod';
+import { encodeName } from './document-codec.js';
+import { SPLIT } from './large-document.js';
+
+/** Keywords of JSON Schema's draft 4 that mean the same in a validator (MongoDB's manual, "$jsonSchema"). */
+const SAME = [
+  'enum',
+  'required',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minItems',
+  'maxItems',
+] as const;
+
+/** JSON's types in BSON; the driver writes whole numbers as `int` where they fit and all others as `double`. */
+const TYPES: Readonly<Record<string, string | readonly string[]>> = {
+  object: 'object',
+  array: 'array',
+  string: 'string',
+  boolean: 'bool',
+  null: 'null',
+  number: ['int', 'long', 'double', 'decimal'],
+  integer: ['int', 'long', 'double', 'decimal'],
+};
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * A server's validator for documents of a schema: their fields, types and ranges. It is coarser than the schema, which every
+ * document has passed in this process: it keeps others from writing what this program cannot read.
+ *
+ * @param untyped fields that are there besides, or have another type than in JSON
+ */
+export function validatorOf(schema: z.ZodType, untyped: readonly string[]): Document {
+  const json: JsonSchema = z.toJSONSchema(schema, { target: 'draft-4', unrepresentable: 'any', io: 'output' });
+  const whole = convert(json);
+  const properties = whole['properties'] as JsonSchema | undefined;
+  const loose = Object.fromEntries(['_id', ...untyped].map((field) => [encodeName(field), {}]));
+  const fitting = properties === undefined ? whole : { ...whole, properties: { ...properties, ...loose } };
+  return { $jsonSchema: { anyOf: [{ required: [SPLIT] }, fitting] } };
+}
+
+function convert(schema: JsonSchema): JsonSchema {
+  const converted: Record<string, unknown> = {};
+  for (const keyword of SAME) if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
+  const { type, properties, additionalProperties, items, required } = schema;
+  if (typeof type === 'string') converted['bsonType'] = TYPES[type];
+  if (Array.isArray(required)) converted['required'] = required.map((name: string) => encodeName(name));
+  if (isSchema(properties)) {
+    converted['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [encodeName(name), convert(property as JsonSchema)]),
+    );
+  }
+  if (additionalProperties === false) converted['additionalProperties'] = false;
+  else if (isSchema(additionalProperties)) converted['additionalProperties'] = convert(additionalProperties);
+  // A list within a list is no list in BSON; see document-codec.ts.
+  if (isSchema(items) && items['type'] !== 'array') converted['items'] = convert(items);
+  for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+    const alternatives = schema[keyword];
+    if (Array.isArray(alternatives)) converted[keyword] = alternatives.map((one: JsonSchema) => convert(one));
+  }
+  return converted;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

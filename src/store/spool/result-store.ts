@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, PlatformError } from '../../errors.js';
+import type { Measurement } from '../../measurement/measurement.js';
+import type { System } from '../../measurement/system.js';
+import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
+import { requireShape } from '../collection-shape.js';
+import type { ResultStore } from '../result-store.js';
+import type { TransferRecord } from '../transfer-record.js';
+import type { Spool } from './spool.js';
+
+/** What is not on the server after so long goes into the spool as well, where a kill -9 cannot reach it. */
+const SAFE_AFTER_MS = 1_000;
+
+export interface SpoolingOptions {
+  readonly place: string;
+  readonly warn: (message: string) => void;
+  /** Called once, when the first thing stays in the spool. */
+  readonly onSpooled: () => void;
+}
+
+/**
+ * A server's store whose puts never fail because the server is away: what it does not take stays in a spool on this machine,
+ * which `mlmodelscope store sync` empties. When the server has been given up once, this store does not ask it again.
+ */
+export class SpoolingResultStore implements ResultStore {
+  #isGone = false;
+  #closed: Promise<void> | undefined;
+  readonly #puts = new Set<Promise<void>>();
+
+  constructor(
+    private readonly remote: ResultStore,
+    private readonly spool: Spool,
+    private readonly options: SpoolingOptions,
+  ) {}
+
+  putMeasurement(measurement: Measurement): Promise<void> {
+    const record: TransferRecord = { kind: 'measurement', measurement: structuredClone(measurement) };
+    return this.#put(record, () => this.remote.putMeasurement(measurement));
+  }
+
+  async findMeasurements(
+    signatures: readonly string[],
+    system: string,
+    protocol: string,
+  ): Promise<ReadonlyMap<string, Measurement>> {
+    const stored = this.#isGone
+      ? new Map<string, Measurement>()
+      : await this.remote.findMeasurements(signatures, system, protocol);
+    const found = new Map<string, Measurement>();
+    for (const signature of signatures) {
+      const measurement = stored.get(signature) ?? (await this.spool.findMeasurement({ signature, system, protocol }));
+      if (measurement !== undefined) found.set(signature, measurement);
+    }
+    return found;
+  }
+
+  listSystems(): Promise<readonly System[]> {
+    return this.remote.listSystems();
+  }
+
+  listMeasurements(): AsyncIterable<Measurement> {
+    return this.remote.listMeasurements();
+  }
+
+  listCollections(): Promise<readonly CollectionShape[]> {
+    return this.remote.listCollections();
+  }
+
+  collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
+    const collection = this.remote.collection(definition);
+    const shape = requireShape(definition);
+    const put = (document: Document): Promise<void> => {
+      const copy = structuredClone(document) as Record<string, unknown>;
+      return this.#put({ kind: 'document', collection: shape, document: copy }, () => collection.put(document));
+    };
+    return {
+      put,
+      putMany: async (documents) => {
+        await Promise.all(documents.map(put));
+      },
+      get: (key) => collection.get(key),
+      find: (match) => collection.find(match),
+      delete: (match) => collection.delete(match),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#puts);
+    await this.remote.close();
+    await this.spool.close();
+  }
+
+  async #put(record: TransferRecord, put: () => Promise<void>): Promise<void> {
+    const work = this.#isGone && this.#closed === undefined ? this.#keep(record) : this.#putSafely(record, put());
+    this.#puts.add(work);
+    try {
+      await work;
+    } finally {
+      this.#puts.delete(work);
+    }
+  }
+
+  async #putSafely(record: TransferRecord, putting: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const waiting = sleep(SAFE_AFTER_MS, true, { signal: done.signal }).catch(() => false);
+    const isSlow = await Promise.race([putting.then(() => false).catch(() => false), waiting]);
+    done.abort();
+    if (isSlow) await this.spool.put(record);
+    try {
+      await putting;
+    } catch (thrown) {
+      if (!(thrown instanceof PlatformError) || thrown.code !== 'unavailable') throw thrown;
+      this.#giveUp(thrown);
+      return this.#keep(record);
+    }
+    if (isSlow) await this.spool.remove(record);
+  }
+
+  #giveUp(reason: PlatformError): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.options.warn(
+      `${messageOf(reason)} From now on results are kept in ${this.spool.folder}; when it answers again, ` +
+        'bring them there with "mlmodelscope store sync".',
+    );
+  }
+
+  async #keep(record: TransferRecord): Promise<void> {
+    await this.spool.put(record);
+    this.options.onSpooled();
+  }
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { measurementKey, type Measurement, type MeasurementKey } from '../../measurement/measurement.js';
+import { checkedDocument } from '../collection-document.js';
+import type { CollectionDefinition } from '../collection.js';
+import { openEmbeddedStore } from '../embedded/open.js';
+import { measurementId } from '../measurement-id.js';
+import type { ResultStore, StoreOptions } from '../result-store.js';
+import { readText } from '../stored-text.js';
+import { anyDocumentOf, transferRecordSchema, type TransferRecord } from '../transfer-record.js';
+
+/** Something that waits for its server. */
+const spooledSchema = z.strictObject({ key: z.string(), record: z.string() });
+
+const SPOOLED: CollectionDefinition<z.infer<typeof spooledSchema>> = {
+  name: 'spool',
+  schema: spooledSchema,
+  key: ['key'],
+  indexes: [],
+};
+
+/**
+ * What could not be brought to a server, in a store of this machine. Several processes may use one at once; it is made when
+ * the first thing is put into it.
+ */
+export class Spool {
+  #store: Promise<ResultStore> | undefined;
+
+  /** @param folder see {@link spoolFolder} */
+  constructor(
+    readonly folder: string,
+    private readonly options: StoreOptions,
+  ) {}
+
+  async put(record: TransferRecord): Promise<void> {
+    await (await this.#documents()).put({ key: keyOf(record), record: JSON.stringify(record) });
+  }
+
+  /** Removes a record unless it has been replaced by another one meanwhile. */
+  async remove(record: TransferRecord): Promise<void> {
+    const documents = await this.#documents();
+    const key = keyOf(record);
+    const stored = await documents.get({ key });
+    if (stored?.record === JSON.stringify(record)) await documents.delete({ key });
+  }
+
+  async findMeasurement(key: MeasurementKey): Promise<Measurement | undefined> {
+    const id = measurementId(key);
+    if (id === undefined || !this.#exists()) return undefined;
+    const stored = await (await this.#documents()).get({ key: `measurement ${id}` });
+    const read = stored && readText(stored.record, transferRecordSchema);
+    return read?.ok === true && read.value.kind === 'measurement' ? read.value.measurement : undefined;
+  }
+
+  /** Everything that waits. */
+  async *records(): AsyncIterable<TransferRecord> {
+    if (!this.#exists()) return;
+    for await (const { record } of (await this.#documents()).find({})) {
+      const read = readText(record, transferRecordSchema);
+      if (read.ok) yield read.value;
+    }
+  }
+
+  /** Whether nothing waits. */
+  async isEmpty(): Promise<boolean> {
+    for await (const record of this.records()) return record === undefined;
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#store)?.close();
+  }
+
+  #exists(): boolean {
+    return this.#store !== undefined || existsSync(this.folder);
+  }
+
+  async #documents() {
+    this.#store ??= openEmbeddedStore(this.folder, this.options);
+    return (await this.#store).collection(SPOOLED);
+  }
+}
+
+/** Where things wait for the server at a place, which is a URI without user and password. */
+export function spoolFolder(dataFolder: string, place: string): string {
+  return join(dataFolder, 'spool', createHash('sha256').update(place).digest('hex').slice(0, 16));
+}
+
+/** One per thing, so that a later version of it takes its place. */
+function keyOf(record: TransferRecord): string {
+  if (record.kind === 'measurement') return `measurement ${measurementId(measurementKey(record.measurement))}`;
+  const { key } = checkedDocument(anyDocumentOf(record.collection), record.document);
+  const hash = createHash('sha256').update(JSON.stringify(key)).digest('hex');
+  return `document ${record.collection.name} ${hash}`;
+}

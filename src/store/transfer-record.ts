@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { measurementSchema } from '../measurement/measurement.js';
+import { collectionShapeSchema } from './collection-shape.js';
+import type { CollectionDefinition, CollectionShape } from './collection.js';
+
+/** Any document, for whoever moves it without knowing its kind. Whoever reads it checks it against its own schema. */
+const anyDocumentSchema = z.custom<Record<string, unknown>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
+
+/** One thing of a store, as it is moved to another one. */
+export const transferRecordSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('measurement'), measurement: measurementSchema }),
+  z.strictObject({ kind: z.literal('document'), collection: collectionShapeSchema, document: anyDocumentSchema }),
+]);
+
+export type TransferRecord = z.infer<typeof transferRecordSchema>;
+
+/** A definition that takes any document of a shape. */
+export function anyDocumentOf(shape: CollectionShape): CollectionDefinition<Record<string, unknown>> {
+  return { ...shape, schema: anyDocumentSchema };
+}
