@@ -1,4 +1,5 @@
 import { PlatformError } from '../errors.js';
+import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
 import type { SpanRecorder } from '../tracing/span-recorder.js';
 import { failureOf } from './failure.js';
@@ -10,6 +11,8 @@ import { durationMsOf, timeRuns, type TimingContext } from './timed-runs.js';
 /** What measuring needs of the process that it happens in. */
 export interface MeasureContext extends OpenContext, TimingContext {
   readonly peakMemoryBytes: () => number;
+  /** Begins to watch what else happens on the machine. */
+  readonly watchConditions: () => () => Conditions | undefined;
   /** Gets what the measurement was made of, where somebody traces it. */
   readonly recorder: SpanRecorder;
 }
@@ -37,9 +40,11 @@ async function takeSamples(benchmark: OpenBenchmark, { plan }: MeasureJob, conte
 export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
   const { benchmark, runOptions, plan } = job;
   const startNs = context.nowNs();
+  const conditions = context.watchConditions();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
   const measured = (outcome: Outcome, sessionMs: number): Measured => {
-    return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes: context.peakMemoryBytes() };
+    const peakMemoryBytes = context.peakMemoryBytes();
+    return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: conditions() };
   };
 
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });

@@ -6,14 +6,14 @@ import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../errors.js';
 import { type FrameworkName, FRAMEWORKS } from '../predictor/frameworks.js';
 import { SpanRecorder } from '../tracing/span-recorder.js';
-import { refusalOf } from './failure.js';
 import { inferTypes } from './infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from './measure-benchmark.js';
 import { optimizeGraph } from './optimize-graph.js';
 import { traceBenchmark } from './trace-benchmark.js';
 import type { Assignment, Job, JobResult, OpenJob, Report } from './measure-jobs.js';
-import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
+import type { PredictSession } from './predict-session.js';
+import { watchConditions } from './watch-conditions.js';
 
 const [temporaryFolder = '', framework] = process.argv.slice(2);
 
@@ -64,24 +64,27 @@ async function settle(): Promise<void> {
   await setImmediate();
 }
 
+function nowNs(): bigint {
+  return process.hrtime.bigint();
+}
+
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
   temporaryFolder,
-  nowNs: () => process.hrtime.bigint(),
+  nowNs,
   settle,
   peakMemoryBytes,
+  watchConditions: () => watchConditions(nowNs),
   onProgress: (progress) => send({ kind: 'progress', progress }),
 };
 
-/** Held, because a session that nothing refers to is collected. */
-const staysOpen = new Set<OpenBenchmark>();
+/** The model that this process predicts with, where it is for that. */
+let session: PredictSession | undefined;
 
-async function openOrRefuse(job: OpenJob): Promise<OpenBenchmark> {
-  try {
-    return await openBenchmark(job, context);
-  } catch (error) {
-    throw refusalOf(error, 'open');
-  }
+/** What measures does not load the image library. */
+async function openSession({ model, runOptions }: OpenJob): Promise<PredictSession> {
+  const { PredictSession } = await import('./predict-session.js');
+  return PredictSession.open(model, runOptions, context.predictor);
 }
 
 async function resultOf(job: Job, recorder: SpanRecorder): Promise<JobResult> {
@@ -95,8 +98,11 @@ async function resultOf(job: Job, recorder: SpanRecorder): Promise<JobResult> {
     case 'optimize':
       return { kind: 'optimized', optimized: await optimizeGraph(job, context) };
     case 'open':
-      staysOpen.add(await openOrRefuse(job));
+      session = await openSession(job);
       return { kind: 'opened' };
+    case 'predict':
+      if (session === undefined) throw new PlatformError('internal', 'no model is open in this process');
+      return { kind: 'predicted', predicted: await session.predict(job.batch, recorder) };
   }
 }
 

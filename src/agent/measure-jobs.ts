@@ -1,12 +1,15 @@
 import type { ErrorCode } from '../errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
+import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { RunOptions } from '../measurement/system.js';
 import type { TimedSpan } from '../tracing/span.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
+import type { PredictionModel } from '../registry/prediction-model.js';
 import type { InferredValue, MeasureProgress, OptimizedGraph } from './benchmark-agent.js';
 import type { LayerTrace } from './layer-trace.js';
+import type { PredictBatch, Predicted } from './predict-session.js';
 
 /** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
@@ -42,13 +45,18 @@ export interface TraceJob {
 /** Opens a model that then stays open as long as the process. */
 export interface OpenJob {
   readonly kind: 'open';
-  readonly benchmark: Benchmark;
+  readonly model: PredictionModel;
   readonly runOptions: RunOptions;
-  readonly memoryLimitBytes: number;
+}
+
+/** Predicts with the model that is open. */
+export interface PredictJob {
+  readonly kind: 'predict';
+  readonly batch: PredictBatch;
 }
 
 /** What a measuring process is for, one at a time. */
-export type Job = MeasureJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob;
+export type Job = MeasureJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
 export function threadsOf(job: Job): number {
@@ -61,6 +69,8 @@ export interface Measured {
   readonly costMs: number;
   readonly sessionMs: number;
   readonly peakMemoryBytes: number;
+  /** undefined where the machine does not tell, or the process did not live to. */
+  readonly conditions?: Conditions | undefined;
 }
 
 /** How a job ended. `rejected`: it was wrong in itself, or the machine is, so that nothing was measured. */
@@ -70,6 +80,7 @@ export type JobResult =
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | { readonly kind: 'optimized'; readonly optimized: OptimizedGraph }
   | { readonly kind: 'opened' }
+  | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
 /** What the agent sends to a measuring process. */

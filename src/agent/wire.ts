@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import * as wire from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
+import type { Conditions } from '../measurement/conditions.js';
 import { type FailureReason, type Measurement, measurementSchema } from '../measurement/measurement.js';
 import type { Protocol } from '../measurement/protocol.js';
 import { type RunOptions, type System, systemSchema } from '../measurement/system.js';
@@ -136,7 +137,20 @@ export function toWireMeasurement(signature: string, measured: Measured, system:
     sessionMs: measured.sessionMs,
     peakMemoryBytes: BigInt(Math.round(measured.peakMemoryBytes)),
     system: toWireSystem(system),
+    conditions: toWireConditions(measured.conditions),
   };
+}
+
+function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
+  if (conditions === undefined) return undefined;
+  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz } = conditions;
+  return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz };
+}
+
+/** Without what is not known: a message has those fields as undefined. */
+function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
+  if (message === undefined) return {};
+  return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
 }
 
 function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
@@ -158,6 +172,7 @@ export function fromWireMeasurement(message: wire.Measurement, protocol: Protoco
     costMs: message.costMs,
     sessionMs: message.sessionMs,
     peakMemoryBytes: Number(message.peakMemoryBytes),
+    ...fromWireConditions(message.conditions),
     measuredAt,
   };
   return check(measurementSchema, measurement, 'measurement');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conditionsSchema } from './conditions.js';
 import { protocolKey, protocolSchema } from './protocol.js';
 import { systemSchema } from './system.js';
 
@@ -34,6 +35,8 @@ export const measurementSchema = z.strictObject({
   /** Of that, filling weights and creating the session. */
   sessionMs: z.number().nonnegative(),
   peakMemoryBytes: z.number().nonnegative(),
+  /** Absent where the machine does not tell. */
+  conditions: conditionsSchema.optional(),
   /** ISO 8601 in UTC. */
   measuredAt: z.iso.datetime(),
 });

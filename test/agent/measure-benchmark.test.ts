@@ -54,6 +54,7 @@ async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
+    watchConditions: () => () => undefined,
     recorder: new SpanRecorder('NO_TRACE'),
     onProgress(progress) {
       reports.push(progress);

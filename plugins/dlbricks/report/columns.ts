@@ -104,7 +104,7 @@ function precisionLines({ models, summary, settings }: Pick<Report, 'models' | '
 }
 
 /** What the table means, in sentences. */
-export function summaryLines({ models, summary, system, settings }: Report): readonly string[] {
+export function summaryLines({ models, summary, system, settings, warnings }: Report): readonly string[] {
   const lines = [
     `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
     `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
@@ -123,6 +123,9 @@ export function summaryLines({ models, summary, system, settings }: Report): rea
       `benchmarking time: bricks ${bricks.toFixed(1)} s, whole models ${whole.toFixed(1)} s, speedup ${speedup.toFixed(2)}`,
     );
   }
+  // Too many threads are warned of before anything is measured.
+  const ofMeasuring = warnings.filter(({ cause }) => cause !== 'threads');
+  lines.push(...ofMeasuring.map(({ message }) => `warning: ${message}`));
   if (settings.cut === 'layer') {
     lines.push(
       "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that its estimates are expected to be too high.",

@@ -1,5 +1,6 @@
 import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
 import type { Cut, EvaluationResult, ModelResult } from '../evaluate.js';
+import { noiseWarnings } from '../noise.js';
 import type { Interval } from '../statistics.js';
 import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../statistics.js';
 
@@ -134,12 +135,18 @@ const summarySchema = z.strictObject({
     .describe('Mean difference between the two end-to-end measurements: the floor under every accuracy figure'),
 });
 
+const warningSchema = z.strictObject({
+  cause: z.enum(['steal', 'other_load', 'quota', 'frequency', 'threads', 'spread']),
+  message: z.string(),
+});
+
 /** What `--export-json` writes. The JSON Schema in docs/ is made from this. */
 export const reportSchema = z.strictObject({
   system: systemSchema,
   settings: settingsSchema,
   models: z.array(modelSchema),
   summary: summarySchema,
+  warnings: z.array(warningSchema).describe('What made the machine noisy while it measured, and the remedy'),
 });
 
 export type Report = z.infer<typeof reportSchema>;
@@ -232,6 +239,12 @@ function secondsOf(measurements: readonly (Measurement | undefined)[]): number |
   return taken.length === 0 ? null : taken.reduce((sum, { costMs }) => sum + costMs, 0) / 1000;
 }
 
+/** Both measurements of each whole model, as far as they are there; a model that is there twice was measured once. */
+function wholesOf({ models }: EvaluationResult): readonly Measurement[] {
+  const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
+  return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
+}
+
 function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const errors = normalized.map((value) => Math.abs(value - 1) * 100);
@@ -240,9 +253,7 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
     return share === null ? [] : [Math.abs(share - 1) * 100];
   });
   const brickSeconds = secondsOf(result.bricks);
-  // A model that is there twice was measured once.
-  const wholes = [...new Map(result.models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
-  const endToEndSeconds = secondsOf(wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat]));
+  const endToEndSeconds = secondsOf(wholesOf(result));
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
   const isComplete = models.every(({ coverage, end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
     return coverage === 1 && first !== null && repeat !== null;
@@ -302,5 +313,11 @@ export function reportOf(
     },
     models,
     summary: summaryOf(result, models),
+    warnings: noiseWarnings({
+      measurements: [...result.bricks, ...wholesOf(result)],
+      spread: result.spread?.relative,
+      threads: system.runOptions.threads,
+      cores: system.cores,
+    }).map((warning) => ({ ...warning })),
   };
 }
