@@ -3,6 +3,7 @@ import type { InferredValue, OptimizedGraph } from './benchmark-agent.js';
 import type { Failure } from './failure.js';
 import type { LayerTrace } from './layer-trace.js';
 import type { JobResult, Measured } from './measure-jobs.js';
+import type { Predicted } from './predict-session.js';
 
 /** A job that its process did not survive, or was not let finish. */
 export interface Died {
@@ -55,6 +56,12 @@ export function tracedOf(end: JobEnd): LayerTrace {
 /** @throws PlatformError where nothing was inferred */
 export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
   if (end.kind === 'inferred') return end.values;
+  throw errorOfEnd(end);
+}
+
+/** @throws PlatformError where nothing was predicted */
+export function predictedOf(end: JobEnd): Predicted {
+  if (end.kind === 'predicted') return end.predicted;
   throw errorOfEnd(end);
 }
 

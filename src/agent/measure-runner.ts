@@ -47,6 +47,15 @@ export class MeasureRunner {
     }, options);
   }
 
+  /**
+   * Has a process that {@link open} gave do a job when it is its turn.
+   *
+   * @throws PlatformError as {@link run}
+   */
+  runIn(process: MeasureProcess, job: Job, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
+    return this.#turns.take(() => process.run(job, limits, options), options);
+  }
+
   /** Ends every process; what runs in them dies, and nothing runs any more. */
   async close(): Promise<void> {
     this.#closed = true;

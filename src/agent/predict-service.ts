@@ -1,40 +1,57 @@
-import { type handleUnaryCall, status } from '@grpc/grpc-js';
-import { randomUUID } from 'node:crypto';
-import semver from 'semver';
+import type { handleUnaryCall } from '@grpc/grpc-js';
 import { PlatformError } from '../errors.js';
-import {
-  type Predictor,
-  type PredictorCloseRequest,
-  type PredictorCloseResponse,
-  type PredictorOpenRequest,
-  PredictService,
+import type {
+  DatasetRequest,
+  FeaturesResponse,
+  ImagesRequest,
+  PredictionOptions,
+  Predictor,
+  PredictorCloseRequest,
+  PredictorCloseResponse,
+  PredictorOpenRequest,
+  ResetRequest,
+  ResetResponse,
+  URLsRequest,
 } from '../generated/mlmodelscope/org/dlframework/predictor.js';
-import type { Benchmark } from '../measurement/benchmark.js';
 import type { RunOptions } from '../measurement/system.js';
 import type { Framework } from '../predictor/predictor.js';
+import { imageInputOf, type PredictionModel } from '../registry/prediction-model.js';
 import type { ActiveCalls } from '../rpc/active-calls.js';
+import { toWireDuration } from '../rpc/duration.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import type { RpcServer } from '../rpc/server.js';
+import { activeTracing } from '../tracing/tracing.js';
 import { defaultMemoryLimitBytes, type Machine } from './describe-system.js';
-import type { MeasureProcess } from './measure-process.js';
 import type { MeasureRunner } from './measure-runner.js';
-import { toWireDuration } from './wire.js';
+import { isPublicAddress } from './predict-address.js';
+import { imageBatches, type InputBatch, madeUpBatches, predictBatches } from './predict-batches.js';
+import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from './predict-dataset.js';
+import { type ModelInUse, OpenModels } from './predict-open-models.js';
+import { batchSizeFor, type PredictOptions, predictOptionsOf } from './predict-options.js';
+import { checkOpenRequest, GUARDED_PREDICT, idOf } from './predict-request.js';
+import { toFeaturesResponse } from './predict-response.js';
+import { withinTime } from './predict-time-limit.js';
+import { fetchUrl } from './predict-url.js';
 
-/** Each holds a whole model in memory. */
-const MAX_OPEN = 8;
-
-const MAX_TEXT_LENGTH = 1024;
-
-/** For loading a model, where the request sets no limit or a longer one. */
-const OPEN_LIMIT_MS = 10 * 60_000;
+/** For one job of a process that a call's own time limit does not end first. */
+const JOB_LIMIT_MS = 15 * 60_000;
 
 /**
  * Finds a model by name. An empty version means any.
  *
  * @throws PlatformError `not_found`
  */
-export type ResolveModel = (name: string, version: string) => Promise<Benchmark>;
+export type ResolveModel = (name: string, version: string) => Promise<PredictionModel>;
 
-export interface PredictServiceOptions {
+/** What clients may have this agent read. */
+export interface PredictAccess {
+  /** The folder whose folders are datasets. */
+  readonly datasetsFolder?: string | undefined;
+  /** IP addresses that pictures may be fetched from; by default those on the internet. */
+  readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
+}
+
+export interface PredictServiceOptions extends PredictAccess {
   readonly machine: Machine;
   readonly framework: Framework;
   readonly runner: MeasureRunner;
@@ -42,98 +59,135 @@ export interface PredictServiceOptions {
   readonly resolveModel: ResolveModel;
 }
 
-/** `ONNX Runtime` and `onnxruntime` are one framework. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
+
+/** What makes the batches of one call. */
+type MakeBatches = (model: ModelInUse, batchSize: number, signal: AbortSignal) => Batches | Promise<Batches>;
+
+/** A call that predicts. */
+interface PredictRequest {
+  readonly predictor?: Predictor | undefined;
+  readonly options?: PredictionOptions | undefined;
 }
 
-/** @throws PlatformError `usage` for a request that makes no sense, `unsupported` for one that this agent cannot serve */
-function checkOpenRequest(request: PredictorOpenRequest, framework: Framework): void {
-  const { modelName, modelVersion, frameworkName, frameworkVersion, options } = request;
-  if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
-  for (const text of [modelName, modelVersion, frameworkName, frameworkVersion]) {
-    if (text.length > MAX_TEXT_LENGTH)
-      throw new PlatformError('usage', `a name has more than ${MAX_TEXT_LENGTH} letters`);
-  }
-  const offered = `this agent has ${framework.name} ${framework.version}`;
-  if (frameworkName !== '' && plain(frameworkName) !== plain(framework.name)) {
-    throw new PlatformError('unsupported', `the request asks for the framework ${frameworkName}; ${offered}`);
-  }
-  const range = frameworkVersion === '' ? '*' : semver.validRange(frameworkVersion);
-  if (range === null) {
-    throw new PlatformError(
-      'usage',
-      `framework_version: ${frameworkVersion} is not a version constraint such as ^1.20`,
-    );
-  }
-  if (!semver.satisfies(framework.version, range, { includePrerelease: true })) {
-    throw new PlatformError('unsupported', `the request asks for ${framework.name} ${frameworkVersion}; ${offered}`);
-  }
-  const devices = Object.entries(options?.executionOptions?.deviceCount ?? {});
-  const other = devices.find(([device, count]) => count > 0 && device.toUpperCase() !== 'CPU');
-  if (other !== undefined) {
-    throw new PlatformError(
-      'unsupported',
-      `the request asks for a ${other[0]}; this agent runs models on the processor`,
-    );
-  }
+/** Has spans made down to the level that the client asks for; without one, to that of the trace it calls in. */
+function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
+  const tracing = traceLevel === 'NO_TRACE' ? undefined : activeTracing();
+  return tracing === undefined ? work() : tracing.atLevel(traceLevel, work);
 }
 
-function timeLimitMsOf({ options }: PredictorOpenRequest): number {
-  const asked = Number(options?.executionOptions?.timeoutInMs ?? 0n);
-  return asked === 0 ? OPEN_LIMIT_MS : Math.min(asked, OPEN_LIMIT_MS);
-}
+/** Adds the platform's service that opens models and predicts with them. Each has a process of its own. */
+export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
+  const { machine, framework, runner, calls, resolveModel, isAllowedAddress = isPublicAddress } = service;
+  const runOptions: RunOptions = { threads: machine.cores, executionProvider: 'cpu', optimizationLevel: 'all' };
+  const limits = { timeLimitMs: JOB_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(machine) };
+  const models = new OpenModels({ runner, runOptions, limits });
 
-/** Adds the platform's service that opens and closes models. Each has a process of its own. */
-export function addPredictService(server: RpcServer, options: PredictServiceOptions): void {
-  const { machine, framework, runner, calls, resolveModel } = options;
-  const open = new Map<string, MeasureProcess>();
-  let opening = 0;
-
-  const openModel = async (request: PredictorOpenRequest, signal: AbortSignal): Promise<string> => {
+  async function open(request: PredictorOpenRequest, signal: AbortSignal): Promise<string> {
     checkOpenRequest(request, framework);
-    const timeLimitMs = timeLimitMsOf(request);
-    const memoryLimitBytes = defaultMemoryLimitBytes(machine);
-    const runOptions: RunOptions = { threads: machine.cores, executionProvider: 'cpu', optimizationLevel: 'all' };
-    const benchmark = await resolveModel(request.modelName, request.modelVersion);
-    const job = { kind: 'open', benchmark, runOptions, memoryLimitBytes } as const;
-    const process = await runner.open(job, { timeLimitMs, memoryLimitBytes }, { signal });
-    const id = randomUUID();
-    open.set(id, process);
-    void process.ended().then(() => open.delete(id));
-    return id;
-  };
+    const options = predictOptionsOf(request.options);
+    return withinTime(options.timeLimitMs, signal, (inTime) => {
+      return models.open(async () => {
+        const model = await resolveModel(request.modelName, request.modelVersion);
+        batchSizeFor(model, options.batchSize);
+        return { model, options, persist: request.persist };
+      }, inTime);
+    });
+  }
+
+  async function predict(
+    { predictor, options: asked }: PredictRequest,
+    signal: AbortSignal,
+    makeBatches: MakeBatches,
+  ): Promise<FeaturesResponse> {
+    const startMs = performance.now();
+    return models.use(predictor?.id ?? '', async (model) => {
+      const options = predictOptionsOf(asked, model.options);
+      const batchSize = batchSizeFor(model.model, options.batchSize);
+      const results = await atLevelOf(options, () => {
+        return withinTime(options.timeLimitMs, signal, async (inTime) => {
+          const batches = await makeBatches(model, batchSize, inTime);
+          return predictBatches(model, batches, options.featureLimit, inTime);
+        });
+      });
+      return toFeaturesResponse(results, options, performance.now() - startMs);
+    });
+  }
 
   const answerOpen: handleUnaryCall<PredictorOpenRequest, Predictor> = (call, callback) => {
-    if (open.size + opening >= MAX_OPEN) {
-      const details = `${MAX_OPEN} models are open already; close one first`;
-      callback({ code: status.RESOURCE_EXHAUSTED, details });
-      return;
-    }
-    opening++;
     const startMs = performance.now();
     void calls.answer(call, callback, async (signal) => {
-      try {
-        const id = await openModel(call.request, signal);
-        return { id, duration: toWireDuration(performance.now() - startMs) };
-      } finally {
-        opening--;
-      }
+      const id = await open(call.request, signal);
+      return { id, duration: toWireDuration(performance.now() - startMs) };
     });
   };
 
   const answerClose: handleUnaryCall<PredictorCloseRequest, PredictorCloseResponse> = (call, callback) => {
     const startMs = performance.now();
     void calls.answer(call, callback, async () => {
-      const id = call.request.predictor?.id ?? '';
-      const process = open.get(id);
-      if (process === undefined)
-        throw new PlatformError('not_found', `no model is open under the id ${id.slice(0, 64)}`);
-      open.delete(id);
-      await process.kill();
+      await models.close(call.request.predictor?.id ?? '', call.request.force);
       return { duration: toWireDuration(performance.now() - startMs) };
     });
   };
 
-  server.addService(PredictService, { open: answerOpen, close: answerClose });
+  const answerReset: handleUnaryCall<ResetRequest, ResetResponse> = (call, callback) => {
+    const startMs = performance.now();
+    void calls.answer(call, callback, async (signal) => {
+      const id = call.request.predictor?.id ?? call.request.id;
+      await models.reset(id, signal);
+      return { predictor: { id, duration: toWireDuration(performance.now() - startMs) } };
+    });
+  };
+
+  const answerImages: handleUnaryCall<ImagesRequest, FeaturesResponse> = (call, callback) => {
+    const { images } = call.request;
+    void calls.answer(call, callback, (signal) => {
+      return predict(call.request, signal, ({ model }, batchSize) => {
+        if (images.length === 0) throw new PlatformError('usage', 'images is empty');
+        imageInputOf(model);
+        return imageBatches(images, batchSize, (image, place) => ({ id: idOf(image, place), bytes: image.data }));
+      });
+    });
+  };
+
+  const answerUrls: handleUnaryCall<URLsRequest, FeaturesResponse> = (call, callback) => {
+    const { urls } = call.request;
+    void calls.answer(call, callback, (requestSignal) => {
+      return predict(call.request, requestSignal, ({ model }, batchSize, signal) => {
+        if (urls.length === 0) throw new PlatformError('usage', 'urls is empty');
+        imageInputOf(model);
+        return imageBatches(urls, batchSize, async (url, place, maxBytes) => {
+          const bytes = await fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal });
+          return { id: idOf(url, place), bytes };
+        });
+      });
+    });
+  };
+
+  const answerDataset: handleUnaryCall<DatasetRequest, FeaturesResponse> = (call, callback) => {
+    const { category = '', name = '' } = call.request.dataset ?? {};
+    void calls.answer(call, callback, (signal) => {
+      return predict(call.request, signal, async ({ model }, batchSize): Promise<Batches> => {
+        if (category === SYNTHETIC) return madeUpBatches(syntheticCount(name, batchSize), batchSize);
+        imageInputOf(model);
+        const files = await datasetFiles(service.datasetsFolder, category, name);
+        return imageBatches(files, batchSize, async (file, _, maxBytes) => {
+          return { id: file.id, bytes: await readDatasetFile(file, maxBytes) };
+        });
+      });
+    });
+  };
+
+  server.addService(
+    GUARDED_PREDICT,
+    {
+      open: answerOpen,
+      close: answerClose,
+      reset: answerReset,
+      images: answerImages,
+      urLs: answerUrls,
+      dataset: answerDataset,
+    },
+    { maxRequestBytes: { images: MAX_MESSAGE_BYTES } },
+  );
 }

@@ -6,7 +6,7 @@ import { createRpcServer } from '../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
 import { type Machine, readMachine } from './describe-system.js';
 import { MeasureRunner } from './measure-runner.js';
-import { addPredictService, type ResolveModel } from './predict-service.js';
+import { addPredictService, type PredictAccess, type ResolveModel } from './predict-service.js';
 import { removeStaleFolders } from './temporary-folder.js';
 import { addTraceService } from './trace-service.js';
 
@@ -20,6 +20,8 @@ export interface AgentOptions {
   readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
+  /** What predictions may read; by default pictures on the internet. */
+  readonly access?: PredictAccess;
 }
 
 export interface RunningAgent {
@@ -43,14 +45,14 @@ const knowsNoModels: ResolveModel = (name) => {
  */
 export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
-  const { framework = DEFAULT_FRAMEWORK } = options;
+  const { framework = DEFAULT_FRAMEWORK, access = {} } = options;
   const server = createRpcServer({ security });
   const runner = new MeasureRunner(framework);
   const { calls } = server;
   const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
-  addPredictService(server, { ...shared, resolveModel });
+  addPredictService(server, { ...shared, ...access, resolveModel });
   const address = await server.listen({ host, port });
   await removeStaleFolders();
 

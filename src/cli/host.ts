@@ -8,7 +8,7 @@ import { messageOf, PlatformError } from '../errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { loadModel } from '../registry/load-model.js';
-import { resolveBenchmark } from '../registry/resolve-benchmark.js';
+import { resolvePredictionModel } from '../registry/resolve-prediction-model.js';
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import { openStore } from '../store/open-store.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -61,7 +61,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     let address = server;
     if (address === undefined) {
-      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel: resolveBenchmark });
+      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel: resolvePredictionModel });
       closers.push(() => agent.close());
       address = agent.address;
     }

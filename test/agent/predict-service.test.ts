@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
 import {
   ExecutionOptions,
   PredictionOptions,
@@ -9,22 +8,14 @@ import {
   PredictorOpenRequest,
   PredictService,
 } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
-import type { Benchmark } from '../../src/measurement/benchmark.js';
+import { predictionModels } from './support/prediction-models.js';
 import { exists, measuringProcessesOf, needsLinux, until } from './support/processes.js';
 import { hasStatus, type RawClient, rawClient } from './support/raw-client.js';
 import { agentForSuite } from './support/running-agent.js';
-import { endless, longProtocol, matMul, relu, runOptions, unknownOperator } from './support/tiny-benchmarks.js';
+import { longProtocol, relu, runOptions } from './support/tiny-benchmarks.js';
 
-const MODELS: Readonly<Record<string, Benchmark>> = { relu, mat_mul: matMul, broken: unknownOperator, endless };
-
-function resolveModel(name: string, version: string): Promise<Benchmark> {
-  const benchmark = MODELS[name];
-  if (benchmark !== undefined && ['', '1.0.0'].includes(version)) return Promise.resolve(benchmark);
-  return Promise.reject(new PlatformError('not_found', `no model ${name} ${version}`));
-}
-
-describe('Predict', { timeout: 120_000 }, () => {
-  const agent = agentForSuite({ resolveModel });
+describe('opening models', { timeout: 120_000 }, () => {
+  const agent = agentForSuite({ resolveModel: predictionModels() });
   let client: RawClient;
   const opened: string[] = [];
   before(() => {
@@ -56,7 +47,7 @@ describe('Predict', { timeout: 120_000 }, () => {
   test('each open model has a process, which closing ends', { skip: needsLinux }, async () => {
     const before = measuringProcessesOf(process.pid).length;
     const first = await openModel({ modelName: 'relu' });
-    await openModel({ modelName: 'mat_mul' });
+    await openModel({ modelName: 'classifier' });
     const whileOpen = measuringProcessesOf(process.pid).length;
     await closeModel(first);
 

@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander';
 import os from 'node:os';
+import type { PredictAccess } from '../../agent/predict-service.js';
 import { type RunningAgent, startAgent } from '../../agent/server.js';
 import { PlatformError } from '../../errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../registry/announce-agent.js';
 import type { AgentOffer } from '../../registry/agent-offer.js';
 import { modelsFor } from '../../registry/built-in-models.js';
-import { resolveBenchmark } from '../../registry/resolve-benchmark.js';
+import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { parseAddress } from '../address.js';
 import type { OwnedHost } from '../host.js';
@@ -16,6 +17,9 @@ interface AgentFlags {
   readonly framework: FrameworkName;
   readonly server?: HostPort;
   readonly advertise?: HostPort;
+  readonly models?: string;
+  readonly datasets?: string;
+  readonly allowPrivateUrls?: true;
 }
 
 /** Where the server and the plugins reach the agent. */
@@ -35,6 +39,10 @@ async function offerOf(agent: RunningAgent, address: string, tls: boolean): Prom
   const models = await modelsFor(framework);
   const machine = { hostname: os.hostname(), architecture, processor, operatingSystem, cores, memoryBytes };
   return { address, tls, ...machine, ...framework, models };
+}
+
+function accessOf({ datasets, allowPrivateUrls }: AgentFlags): PredictAccess {
+  return { datasetsFolder: datasets, ...(allowPrivateUrls === undefined ? {} : { isAllowedAddress: () => true }) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -71,6 +79,9 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
     )
     .option('--server <host:port>', "the platform's server to register with, and to stay registered with", parseAddress)
     .option('--advertise <host:port>', 'where others reach this agent, if not where it listens', parseAddress)
+    .option('--models <dir>', 'folder of further model manifests that clients may open')
+    .option('--datasets <dir>', 'folder whose folders are datasets that clients may predict for')
+    .option('--allow-private-urls', 'fetch pictures from this machine and its network as well, for who may ask for it')
     .addHelpText(
       'after',
       `
@@ -87,8 +98,11 @@ Examples:
     )
     .action(async (flags: AgentFlags) => {
       const { listen, framework, server } = flags;
-      const settings = { ...listen, framework, security: host.security.server };
-      const agent = await startAgent({ ...settings, resolveModel: resolveBenchmark });
+      const settings = { ...listen, framework, security: host.security.server, access: accessOf(flags) };
+      const agent = await startAgent({
+        ...settings,
+        resolveModel: (name, version) => resolvePredictionModel(name, version, flags.models),
+      });
       try {
         host.print(`agent listening on ${agent.address}\n`);
         await (server === undefined ? aborted(host.signal) : stayRegistered(agent, server, flags, host));

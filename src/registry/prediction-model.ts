@@ -1,0 +1,126 @@
+import { PlatformError } from '../errors.js';
+import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
+import type { ModelManifest } from '../manifest/model.js';
+import { besideManifest } from '../manifest/reference.js';
+import type { ImageSteps } from '../manifest/steps.js';
+import type { ElementType } from '../onnx/element-type.js';
+import { fillRange, typedGraph } from '../onnx/fill-range.js';
+import type { Fill, Graph } from '../onnx/model.js';
+import { readModel } from '../onnx/read-model.js';
+import { staticTypeOf } from '../onnx/static-type.js';
+import type { Classifier } from '../processing/postprocess.js';
+import { readLabels } from '../processing/labels.js';
+import { loadResolvedModel, ZOO_NAMES } from './load-model.js';
+
+/** An input of a model that predicts. */
+export interface PredictionInput {
+  readonly name: string;
+  readonly elementType: ElementType;
+  /** For a batch of one, or of the model's fixed size. */
+  readonly dims: readonly number[];
+  /** Whether the first dimension is a batch of any size. */
+  readonly isBatched: boolean;
+  /** How values are made up. */
+  readonly fill: Fill;
+  /** How a picture becomes this input; undefined where its manifest does not say. */
+  readonly steps?: ImageSteps | undefined;
+}
+
+/** What predicting with a model takes: plain data, which can be sent to the process that does it. */
+export interface PredictionModel {
+  readonly name: string;
+  readonly version: string;
+  /** The ONNX file, with its weights. */
+  readonly path: string;
+  readonly inputs: readonly PredictionInput[];
+  /** How outputs become classes, by name. Where there are none, outputs are given as they are. */
+  readonly classifiers: ReadonlyMap<string, Classifier>;
+  /** Elements of every batch; undefined where any number will do. */
+  readonly fixedBatchSize: number | undefined;
+}
+
+/**
+ * The input that pictures become.
+ *
+ * @throws PlatformError `unsupported` where pictures are not all that the model takes
+ */
+export function imageInputOf({ name, inputs }: PredictionModel): PredictionInput & { readonly steps: ImageSteps } {
+  const [input] = inputs;
+  if (input?.steps !== undefined && inputs.length === 1) return { ...input, steps: input.steps };
+  const problem = inputs.length === 1 ? 'its manifest has no steps for its input' : `it has ${inputs.length} inputs`;
+  throw new PlatformError('unsupported', `${name} cannot be given pictures: ${problem}; use a synthetic dataset`);
+}
+
+function nameOf(layer: string | number, names: readonly string[]): string {
+  return typeof layer === 'number' ? (names[layer] ?? '') : layer;
+}
+
+function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): readonly PredictionInput[] {
+  const indexed = typedGraph(bound);
+  return bound.inputs.map((name, index): PredictionInput => {
+    const type = staticTypeOf(bound.types.get(name));
+    if (type === undefined) throw new PlatformError('model', `input ${name} of ${manifest.name} has no static shape`);
+    const symbol = asInFile.types.get(name)?.dims?.[0];
+    const isBatched = typeof symbol === 'string' && !Object.hasOwn(manifest.dimensions, symbol) && type.dims[0] === 1;
+    const declared = manifest.inputs.find(({ layer_name }) => nameOf(layer_name, bound.inputs) === name);
+    const fill = { ...fillRange(indexed, name, type), seed: index + 1 };
+    return { name, ...type, isBatched, fill, steps: declared?.steps };
+  });
+}
+
+async function classifiersOf(
+  path: string,
+  { outputs }: ModelManifest,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Classifier>> {
+  const classifiers = new Map<string, Classifier>();
+  for (const { layer_name, steps } of outputs) {
+    if (steps === undefined) continue;
+    const { labels, ...rest } = steps;
+    const read = labels === undefined ? {} : { labels: await readLabels(besideManifest(path, labels)) };
+    classifiers.set(nameOf(layer_name, names), { ...rest, ...read });
+  }
+  return classifiers;
+}
+
+/** A picture's batch is the first dimension; other inputs of a fixed shape are fed as a whole. */
+function fixedBatchSizeOf(inputs: readonly PredictionInput[]): number | undefined {
+  if (inputs.some(({ isBatched }) => isBatched)) return undefined;
+  return inputs.find(({ steps }) => steps !== undefined)?.dims[0] ?? 1;
+}
+
+async function loadManifested(
+  path: string,
+  resolved: ResolvedModel,
+  manifest: ModelManifest,
+): Promise<PredictionModel> {
+  const { model } = await loadResolvedModel(resolved, { batch: 1 });
+  const { graph } = await readModel(model.source);
+  const inputs = inputsOf(model.graph, graph, manifest);
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    path: model.source,
+    inputs,
+    classifiers: await classifiersOf(path, manifest, graph.outputs),
+    fixedBatchSize: fixedBatchSizeOf(inputs),
+  };
+}
+
+/**
+ * Everything that predicting with a manifest's model takes, but the session.
+ *
+ * @param path of the model manifest
+ * @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel`
+ */
+export async function loadPredictionModel(path: string): Promise<PredictionModel> {
+  const { model: resolved } = orThrow(await resolveModel(path, { zooNames: ZOO_NAMES }));
+  const { manifest } = resolved;
+  if (manifest === undefined) throw new PlatformError('usage', `${path} is not a model manifest`);
+  try {
+    return await loadManifested(path, resolved, manifest);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code !== 'manifest') throw error;
+    throw new PlatformError('manifest', `${path}: ${error.message}`, { cause: error });
+  }
+}

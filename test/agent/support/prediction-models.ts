@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { PlatformError } from '../../../src/errors.js';
+import type { ImageSteps } from '../../../src/manifest/steps.js';
+import { elementCount } from '../../../src/onnx/element-type.js';
+import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import type { PredictionModel } from '../../../src/registry/prediction-model.js';
+
+interface TinyModel {
+  readonly nodes: readonly Partial<Node>[];
+  /** Dimensions of the inputs; all are float32. */
+  readonly inputs: Readonly<Record<string, readonly Dimension[]>>;
+  readonly outputs: readonly string[];
+  readonly constants?: Readonly<Record<string, Tensor>>;
+}
+
+function fileOf({ nodes, inputs, outputs, constants = {} }: TinyModel): Uint8Array {
+  const types = Object.entries(inputs).map(([name, dims]): [string, DeclaredType] => {
+    return [name, { elementType: 'float32', dims }];
+  });
+  return encodeModelToBytes({
+    source: 'test',
+    irVersion: 8,
+    opsets: new Map([['', 17]]),
+    graph: {
+      name: 'test',
+      nodes: nodes.map((node, i) => {
+        return { name: `node${i}`, opType: '', domain: '', inputs: [], outputs: [], attributes: [], ...node };
+      }),
+      inputs: Object.keys(inputs),
+      outputs,
+      initializers: new Map(Object.entries(constants)),
+      types: new Map(types),
+    },
+  });
+}
+
+function weights(dims: readonly number[]): Tensor {
+  const values = Float32Array.from({ length: elementCount(dims) }, (_, i) => Math.sin(i * 12.9898));
+  return { elementType: 'float32', dims, data: { kind: 'inline', bytes: new Uint8Array(values.buffer) } };
+}
+
+/** y = relu(x). */
+const relu: TinyModel = {
+  inputs: { x: ['batch', 3] },
+  nodes: [{ opType: 'Relu', inputs: ['x'], outputs: ['y'] }],
+  outputs: ['y'],
+};
+
+const broken: TinyModel = { ...relu, nodes: [{ opType: 'NoSuchOperator', inputs: ['x'], outputs: ['y'] }] };
+
+/** 4 by 4 pixels to 5 classes. */
+function classifier(batch: Dimension): TinyModel {
+  return {
+    inputs: { picture: [batch, 3, 4, 4] },
+    nodes: [
+      { opType: 'Flatten', inputs: ['picture'], outputs: ['flat'] },
+      { opType: 'MatMul', inputs: ['flat', 'w'], outputs: ['scores'] },
+    ],
+    outputs: ['scores'],
+    constants: { w: weights([48, 5]) },
+  };
+}
+
+/** One run of it takes half a minute on one thread: 100 products of 2048 by 2048 matrices. */
+const endless: TinyModel = {
+  inputs: { x: [2048, 2048] },
+  nodes: Array.from({ length: 100 }, (_, i) => {
+    return { opType: 'MatMul', inputs: [i === 0 ? 'x' : `y${i}`, 'x'], outputs: [`y${i + 1}`] };
+  }),
+  outputs: ['y100'],
+};
+
+export const PICTURE_STEPS: ImageSteps = {
+  colorMode: 'RGB',
+  geometry: [{ operator: 'resize', height: 4, width: 4, method: 'bilinear' }],
+  mean: [128, 128, 128],
+  scale: [64, 64, 64],
+  layout: 'CHW',
+};
+
+export const LABELS = ['ant', 'bee', 'cat', 'dog', 'elk'];
+
+const FILL = { low: -1, high: 1, seed: 1 };
+
+function numbers(name: string, dims: readonly number[], isBatched: boolean): PredictionModel['inputs'][number] {
+  return { name, elementType: 'float32', dims, isBatched, fill: FILL };
+}
+
+function pictures(size: number | undefined): Facts {
+  const dims = [size ?? 1, 3, 4, 4];
+  return {
+    inputs: [{ ...numbers('picture', dims, size === undefined), steps: PICTURE_STEPS }],
+    classifiers: new Map([['scores', { softmax: true, k: 2, labels: LABELS }]]),
+    fixedBatchSize: size,
+  };
+}
+
+type Facts = Pick<PredictionModel, 'inputs' | 'classifiers' | 'fixedBatchSize'>;
+
+function ofNumbers(dims: readonly number[], isBatched: boolean): Facts {
+  return {
+    inputs: [numbers('x', dims, isBatched)],
+    classifiers: new Map(),
+    fixedBatchSize: isBatched ? undefined : 1,
+  };
+}
+
+const MODELS: Readonly<Record<string, readonly [TinyModel, Facts]>> = {
+  relu: [relu, ofNumbers([1, 3], true)],
+  broken: [broken, ofNumbers([1, 3], true)],
+  endless: [endless, ofNumbers([2048, 2048], false)],
+  classifier: [classifier('batch'), pictures(undefined)],
+  fixed: [classifier(3), pictures(3)],
+};
+
+/** Tiny models in a folder that goes with the suite, by name; version 1.0.0. */
+export function predictionModels(): (name: string, version: string) => Promise<PredictionModel> {
+  const folder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return (name, version) => {
+    const known = ['', '1.0.0'].includes(version) ? MODELS[name] : undefined;
+    if (known === undefined) return Promise.reject(new PlatformError('not_found', `no model ${name} ${version}`));
+    const [model, facts] = known;
+    const path = join(folder, `${name}.onnx`);
+    writeFileSync(path, fileOf(model));
+    return Promise.resolve({ name, version: '1.0.0', path, ...facts });
+  };
+}
