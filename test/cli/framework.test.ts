@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deadline, workplace } from './support/command.js';
+import { CONV_LAYERS, convModel } from './support/conv-model.js';
+import { assertOneMessage, planIn, reportIn } from './support/report.js';
+import { QUICK } from './support/tiny-models.js';
+
+/** No brick is measured again to know it better. */
+const ONCE = ['--target-error', '1000'] as const;
+
+const WEB = ['--framework', 'onnxruntime-web'] as const;
+
+describe('a second framework', { ...deadline, concurrency: 2 }, () => {
+  it('estimates the same model at the kernel cut, as a system of its own', async (t) => {
+    const place = await workplace(t);
+    await place.write('conv.onnx', convModel());
+    const args = ['dlbricks', 'validate', 'conv.onnx', ...QUICK, ...ONCE, '--export-json', '-'];
+    const web = await place.run([...args, ...WEB]);
+    const native = await place.run(args);
+    const again = await place.run([...args, ...WEB]);
+    assert.deepEqual([web.code, native.code, again.code], [0, 0, 0], web.stderr + native.stderr);
+
+    const [ofWeb, ofNative] = [reportIn(web), reportIn(native)];
+    assert.deepEqual([ofWeb.system.framework, ofNative.system.framework], ['onnxruntime-web', 'onnxruntime']);
+    assert.notEqual(ofWeb.system.fingerprint, ofNative.system.fingerprint);
+    const [model] = ofWeb.models;
+    assert.deepEqual([ofWeb.settings.cut, model?.layers, model?.coverage], ['kernel', CONV_LAYERS, 1]);
+    assert((model?.estimate_ms ?? 0) > 0 && (model?.end_to_end_ms ?? 0) > 0);
+    assert.equal(planIn(native).known, 0, 'measurements of another framework were taken for its own');
+    assert.equal(planIn(again).toMeasure, 0, 'it did not know its own');
+    assert.equal(again.stdout, web.stdout);
+  });
+
+  it('measures for others as an agent', async (t) => {
+    const place = await workplace(t);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0', ...WEB]);
+    const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
+    const { stdout } = await place.run(['registry', 'agents', '--server', address, '--json']);
+    const [described] = JSON.parse(stdout) as [{ framework: string }];
+    assert.equal(described.framework, 'onnxruntime-web');
+  });
+});
+
+describe('--framework', { ...deadline, concurrency: 2 }, () => {
+  it('is refused beside --server, whose agent has its own', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', ...WEB, '--server', '127.0.0.1:1']);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /the one at 127\.0\.0\.1:1 has its own: leave one of --server and --framework out/);
+    assert.equal(ending.code, 2);
+  });
+
+  it('names what there is where it is given something else', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['agent', '--framework', 'torch']);
+    assert.match(ending.stderr, /onnxruntime, onnxruntime-web/);
+    assert.equal(ending.code, 2);
+  });
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { connectAgent } from '../../../src/agent/agent-client.js';
+import type { Measurement } from '../../../src/measurement/measurement.js';
+import { parseModel } from '../../../src/onnx/read-model.js';
+import { startAgent } from '../../../src/agent/server.js';
+import { describeBenchmarkAgent } from '../../agent/support/contract.js';
+import { agentForSuite } from '../../agent/support/running-agent.js';
+import { benchmarkOf, convolution, failingReshape, protocol, runOptions } from '../../agent/support/tiny-benchmarks.js';
+
+describeBenchmarkAgent('an agent with onnxruntime-web', async () => {
+  const agent = await startAgent({ framework: 'onnxruntime-web' });
+  const client = connectAgent(agent.address);
+  return {
+    ...client,
+    close: async () => {
+      await client.close();
+      await agent.close();
+    },
+  };
+});
+
+/** A convolution with 32 channels: a few milliseconds of one core. */
+const sizeable = benchmarkOf({
+  inputs: { x: { dims: [1, 32, 96, 96] }, w: { dims: [32, 32, 3, 3], role: 'weight' } },
+  nodes: [{ opType: 'Conv', inputs: ['x', 'w'], outputs: ['y'] }],
+  outputs: ['y'],
+});
+
+describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
+  const agent = agentForSuite({ framework: 'onnxruntime-web' });
+  const other = agentForSuite();
+
+  function samplesOf({ outcome }: Measurement): readonly number[] {
+    return outcome.kind === 'samples' ? outcome.runMs : assert.fail(`${outcome.reason}: ${outcome.message}`);
+  }
+
+  test('is another system than one with onnxruntime on the same machine', async () => {
+    const [web, native] = [await agent().client.system(runOptions), await other().client.system(runOptions)];
+    assert.deepEqual([web.framework, native.framework], ['onnxruntime-web', 'onnxruntime']);
+    assert.match(web.frameworkVersion, /\+v8\./);
+    assert.notEqual(web.fingerprint, native.fingerprint);
+    assert.deepEqual([web.processor, web.cores], [native.processor, native.cores]);
+  });
+
+  test('measures with the number of threads that is asked for, whichever came before', async () => {
+    for (const threads of [1, 2, 1]) {
+      const measured = await agent().client.measure(sizeable, { ...runOptions, threads }, protocol);
+      assert.equal(samplesOf(measured).length, protocol.runs);
+    }
+  });
+
+  test('runs optimized code from the second run on', async () => {
+    const measured = await agent().client.measure(sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
+    const runMs = samplesOf(measured);
+    // Baseline code would take five times as long, and get faster somewhere in between.
+    const slow = runMs.filter((ms) => ms > 3 * Math.min(...runMs));
+    assert.ok(slow.length <= 2, `${runMs.join(' ')}`);
+  });
+
+  test('goes on after a run that failed', async () => {
+    const { outcome } = await agent().client.measure(failingReshape, runOptions, protocol);
+    assert.equal(outcome.kind === 'failure' && outcome.reason, 'run_failed');
+    samplesOf(await agent().client.measure(convolution, runOptions, protocol));
+  });
+
+  test('hands out its optimized graph', async () => {
+    const fusible = benchmarkOf({
+      inputs: { x: { dims: [1, 4, 9, 9] }, w: { dims: [6, 4, 3, 3], role: 'weight' } },
+      nodes: [
+        { opType: 'Conv', inputs: ['x', 'w'], outputs: ['sum'] },
+        { opType: 'Relu', inputs: ['sum'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const { benchmark, values } = await agent().client.optimize(fusible, runOptions);
+    const { nodes } = parseModel(benchmark.model, 'optimized').graph;
+    assert.deepEqual(
+      nodes.map(({ opType }) => opType),
+      ['FusedConv'],
+    );
+    assert.deepEqual([...values.values()].at(-1)?.dims, [1, 6, 7, 7]);
+    assert.deepEqual(
+      benchmark.inputs.map(({ role }) => role),
+      ['activation', 'weight'],
+    );
+  });
+});
