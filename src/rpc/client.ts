@@ -4,7 +4,6 @@ import {
   Client,
   type ClientDuplexStream,
   credentials,
-  type Interceptor,
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -22,7 +21,6 @@ export interface RpcClientOptions {
   readonly security?: ClientSecurity | undefined;
   /** Whether a server on loopback is spoken to over TLS; by default where the security says something about TLS. */
   readonly tls?: boolean | undefined;
-  readonly interceptors?: readonly Interceptor[] | undefined;
 }
 
 /** A method as the generated services define it. */
@@ -124,12 +122,12 @@ function channelCredentials(security: ClientSecurity): ReturnType<typeof credent
 
 /** Connects with the first call. Beyond loopback always over TLS. */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
-  const { security = {}, interceptors = [] } = options;
+  const { security = {} } = options;
   const wantsTls = options.tls ?? (security.caPem !== undefined || security.identity !== undefined);
   const host = parseHostPort(address)?.host;
   const isLocal = host === undefined || isLoopbackHost(host);
   const channel = isLocal && !wantsTls ? credentials.createInsecure() : channelCredentials(security);
-  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [traceClientCall, ...interceptors] });
+  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [traceClientCall] });
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
     if (signal?.aborted === true) return cancellationOf(signal);

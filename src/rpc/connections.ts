@@ -3,6 +3,8 @@ import type { ServerLimits } from './limits.js';
 
 const LOOK_INTERVAL_MS = 50;
 
+const FAREWELL_MS = 1000;
+
 interface Connection {
   readonly socket: Socket;
   readonly firstCall: NodeJS.Timeout;
@@ -18,7 +20,12 @@ export interface Receiving {
   delivered(bytes: number): void;
   /** It is there, or will never be. May be called again. */
   end(): void;
+  /** Closes the connection, once the client had time to read why: there is no other way to end a stream that goes on. */
+  giveUp(): void;
 }
+
+/** Of a connection that is closed. */
+const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
@@ -55,7 +62,7 @@ export class Connections {
   /** A call of the client at this address, `ip:port`, begins. */
   receive(peer: string): Receiving {
     const connection = this.#byPeer.get(peer);
-    if (connection === undefined) return { delivered: () => {}, end: () => {} };
+    if (connection === undefined) return GONE;
     clearTimeout(connection.firstCall);
     if (connection.receiving === 0) connection.settledBytes = connection.socket.bytesRead;
     connection.receiving++;
@@ -67,6 +74,9 @@ export class Connections {
       end: () => {
         if (!ended) connection.receiving--;
         ended = true;
+      },
+      giveUp: () => {
+        setTimeout(() => connection.socket.destroy(), FAREWELL_MS).unref();
       },
     };
   }

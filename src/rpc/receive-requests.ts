@@ -54,6 +54,7 @@ export function receiveRequests(
         overdue = setTimeout(() => {
           const details = `no request came within ${limits.requestMs / 1000} s`;
           call.sendStatus({ code: status.DEADLINE_EXCEEDED, details });
+          receiving?.giveUp();
         }, limits.requestMs).unref();
         next(metadata);
       })

@@ -12,6 +12,6 @@ export function addReflection(server: Server, services: readonly string[]): void
   const files = readdirSync(PROTO_FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.proto'),
   );
-  const contract = loadSync(files, { includeDirs: [PROTO_FOLDER] });
+  const contract = loadSync(files, { includeDirs: [PROTO_FOLDER], keepCase: true });
   new ReflectionService(contract, { services: [...services] }).addToServer(server);
 }

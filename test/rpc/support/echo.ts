@@ -1,4 +1,4 @@
-import type { handleServerStreamingCall, handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import type { TestContext } from 'node:test';
 import { PlatformError } from '../../../src/errors.js';
 import { MAX_MESSAGE_BYTES } from '../../../src/rpc/limits.js';
@@ -68,11 +68,9 @@ export function addEcho(server: RpcServer): Map<string, number> {
     });
   };
   server.addService(
-    echo as unknown as ServiceDefinition<
-      Record<'repeat' | 'small' | 'picky' | 'fail' | 'hang', Unary> & { count: typeof count }
-    >,
+    echo,
     { repeat, small: repeat, picky: repeat, count, fail, hang },
-    { maxRequestBytes: { repeat: MAX_MESSAGE_BYTES } },
+    { maxRequestBytes: { repeat: MAX_MESSAGE_BYTES, hang: MAX_MESSAGE_BYTES } },
   );
   return answered;
 }

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { type ModelRequest, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
+import { modelsFor } from '../../src/registry/built-in-models.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { offer } from './support/offer.js';
+import { registryServer } from './support/registry-server.js';
+
+const { frameworkManifests, frameworkAgents, modelManifests, modelAgents } = RegistryService;
+
+const deadlineMs = 5000;
+
+const ANY: ModelRequest = { frameworkName: '', frameworkVersion: '', modelName: '', modelVersion: '' };
+
+/** Three agents: two of one framework in different versions, of which one has no models, and one of another. */
+async function threeAgents(t: TestContext) {
+  const { directory, client } = await registryServer(t);
+  const models = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+  directory.register(offer({ address: '10.0.0.1:7070', frameworkVersion: '1.30.0', models }));
+  directory.register(offer({ address: '10.0.0.2:7070', frameworkVersion: '1.19.2', architecture: 'arm64' }));
+  directory.register(offer({ address: '[fd00::3]:7070', framework: 'onnxruntime-web', frameworkVersion: '1.30.0' }));
+  return {
+    frameworks: async (request: Partial<ModelRequest>) => {
+      const { manifests } = await client.unary(frameworkManifests, { ...ANY, ...request }, { deadlineMs });
+      return manifests.map(({ name, version }) => `${name} ${version}`);
+    },
+    agents: (request: Partial<ModelRequest>) => client.unary(frameworkAgents, { ...ANY, ...request }, { deadlineMs }),
+    models: async (request: Partial<ModelRequest>) =>
+      (await client.unary(modelManifests, { ...ANY, ...request }, { deadlineMs })).manifests,
+    modelAgents: (request: Partial<ModelRequest>) => client.unary(modelAgents, { ...ANY, ...request }, { deadlineMs }),
+  };
+}
+
+describe('the platform’s registry', { timeout: 30_000 }, () => {
+  test('lists each framework and version once', async (t) => {
+    const { frameworks } = await threeAgents(t);
+    assert.deepEqual(await frameworks({}), ['onnxruntime 1.19.2', 'onnxruntime 1.30.0', 'onnxruntime-web 1.30.0']);
+  });
+
+  for (const [name, request, expected] of [
+    ['a name', { frameworkName: 'onnxruntime' }, ['onnxruntime 1.19.2', 'onnxruntime 1.30.0']],
+    ['a name as people write it', { frameworkName: 'ONNX Runtime Web' }, ['onnxruntime-web 1.30.0']],
+    ['a range of versions', { frameworkVersion: '^1.20' }, ['onnxruntime 1.30.0', 'onnxruntime-web 1.30.0']],
+    ['both', { frameworkName: 'onnxruntime', frameworkVersion: '<1.20' }, ['onnxruntime 1.19.2']],
+    ['a framework that nobody has', { frameworkName: 'mxnet' }, []],
+  ] as const) {
+    test(`finds frameworks by ${name}`, async (t) => {
+      assert.deepEqual(await (await threeAgents(t)).frameworks(request), expected);
+    });
+  }
+
+  test('gives agents as the contract has them', async (t) => {
+    const { agents } = await (await threeAgents(t)).agents({ frameworkVersion: '1.30.0' });
+    assert.deepEqual(
+      agents.map(({ host, port }) => [host, port]),
+      [
+        ['10.0.0.1', '7070'],
+        ['fd00::3', '7070'],
+      ],
+    );
+    const [agent] = agents;
+    assert.deepEqual(agent?.frameworks, [{ name: 'onnxruntime', version: '1.30.0', container: {} }]);
+    assert.deepEqual(
+      [agent?.architecture, agent?.hostname, agent?.cpuinfo, agent?.hasgpu],
+      ['amd64', 'bench-1', 'AMD EPYC 9654 96-Core Processor', false],
+    );
+    assert.equal(agent?.metadata['cores'], '4');
+  });
+
+  test('gives models with their manifest, every parameter a text', async (t) => {
+    const { models } = await threeAgents(t);
+    assert.equal((await models({})).length, 13);
+    const [model] = await models({ modelName: 'resnet18' });
+    assert.equal(model?.version, '1.0.0');
+    assert.deepEqual(model?.framework, { name: 'onnxruntime', version: '^1.20', container: {} });
+    assert.deepEqual(model?.inputs[0]?.parameters, {
+      layer_name: { value: 'input' },
+      element_type: { value: 'float32' },
+      dimensions: { value: '[batch,3,224,224]' },
+    });
+    assert.equal(model?.model?.graphPath, 'zoo:resnet18');
+    assert.deepEqual(model?.reference, ['https://arxiv.org/abs/1512.03385']);
+  });
+
+  test('finds models by the versions of model and framework', async (t) => {
+    const { models } = await threeAgents(t);
+    assert.equal((await models({ modelName: 'resnet18', modelVersion: '1.x' })).length, 1);
+    assert.equal((await models({ modelName: 'resnet18', modelVersion: '>=2' })).length, 0);
+    assert.equal((await models({ frameworkVersion: '<1.20' })).length, 0);
+  });
+
+  test('gives the agents that have a model', async (t) => {
+    const { agents } = await (await threeAgents(t)).modelAgents({ modelName: 'resnet18' });
+    assert.deepEqual(
+      agents.map(({ host }) => host),
+      ['10.0.0.1'],
+    );
+  });
+
+  test('refuses a constraint that is none', async (t) => {
+    const { frameworks, models } = await threeAgents(t);
+    await assert.rejects(frameworks({ frameworkVersion: 'newest' }), refusal('usage', /framework_version: "newest"/));
+    await assert.rejects(models({ modelVersion: 'x'.repeat(10_000) }), refusal('usage', /model_version/));
+  });
+});

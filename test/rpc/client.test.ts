@@ -1,0 +1,115 @@
+import { Server, ServerCredentials, type ServerWritableStream, type ServiceError, status } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/errors.js';
+import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
+import { createRpcClient } from '../../src/rpc/client.js';
+import { echo, echoServer } from './support/echo.js';
+import { refusal } from './support/refusal.js';
+
+/** A server that answers UNAVAILABLE until it was called often enough. */
+async function flakyServer(t: TestContext, failures: number) {
+  const server = new Server();
+  let called = 0;
+  const answer = (_: unknown, callback: (error: Partial<ServiceError> | null, value?: object) => void): void => {
+    called++;
+    if (called <= failures) callback({ code: status.UNAVAILABLE, details: 'not yet' });
+    else callback(null, { manifests: [], agents: [], values: [] });
+  };
+  server.addService(RegistryService, {
+    frameworkManifests: answer,
+    frameworkAgents: answer,
+    modelManifests: answer,
+    modelAgents: answer,
+  });
+  server.addService(BenchmarkServiceService, {
+    describeSystem: answer,
+    inferTypes: answer,
+    optimize: answer,
+    measure: (call: ServerWritableStream<unknown, unknown>) => {
+      called++;
+      call.emit('error', { code: status.UNAVAILABLE, details: 'not yet' });
+    },
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+  const client = createRpcClient(`127.0.0.1:${port}`, 'server');
+  t.after(() => {
+    client.close();
+    server.forceShutdown();
+  });
+  return { client, called: () => called };
+}
+
+const deadlineMs = 10_000;
+
+describe('an RPC client', { timeout: 30_000 }, () => {
+  test('makes a read again where nobody answered', async (t) => {
+    const { client, called } = await flakyServer(t, 2);
+    await client.unary(RegistryService.frameworkManifests, { frameworkName: '', frameworkVersion: '' }, { deadlineMs });
+    assert.equal(called(), 3);
+  });
+
+  test('gives up after three times', async (t) => {
+    const { client, called } = await flakyServer(t, 100);
+    const call = client.unary(BenchmarkServiceService.inferTypes, { benchmark: undefined }, { deadlineMs });
+    await assert.rejects(call, refusal('unavailable', /not yet/));
+    assert.equal(called(), 3);
+  });
+
+  test('makes a measurement once', async (t) => {
+    const { client, called } = await flakyServer(t, 100);
+    const request = { benchmark: undefined, runOptions: undefined, protocol: undefined };
+    const first = client
+      .stream(BenchmarkServiceService.measure, request, { deadlineMs })
+      [Symbol.asyncIterator]()
+      .next();
+    await assert.rejects(first, refusal('unavailable'));
+    assert.equal(called(), 1);
+  });
+
+  test('does not wait past the deadline, and the server stops as well', async (t) => {
+    const { address } = await echoServer(t);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const call = client.unary(echo.hang, Buffer.from('x'), { deadlineMs: 300 });
+    await assert.rejects(call, refusal('timeout', /does not answer in time/));
+  });
+
+  test('throws what the signal was aborted with', async (t) => {
+    const { address } = await echoServer(t);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const controller = new AbortController();
+    const call = client.unary(echo.hang, Buffer.from('x'), { deadlineMs, signal: controller.signal });
+    setTimeout(() => controller.abort(new PlatformError('timeout', 'enough')), 100);
+    await assert.rejects(call, refusal('timeout', /enough/));
+  });
+
+  test('gives the answers of a stream one by one, and cancels it when the loop is left', async (t) => {
+    const { address } = await echoServer(t);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const seen: number[] = [];
+    for await (const answer of client.stream(echo.count, Buffer.from([1, 2, 3, 4]), { deadlineMs })) {
+      seen.push(answer[0] ?? 0);
+      if (seen.length === 3) break;
+    }
+    assert.deepEqual(seen, [1, 2, 3]);
+  });
+
+  test('where nobody listens says so within two seconds', async (t) => {
+    const client = createRpcClient('127.0.0.1:1', 'server');
+    t.after(() => client.close());
+    const start = performance.now();
+    const request = { frameworkName: '', frameworkVersion: '' };
+    const call = client.unary(RegistryService.frameworkAgents, request, { deadlineMs });
+    await assert.rejects(call, refusal('unavailable', /ECONNREFUSED.*mlmodelscope serve/));
+    assert.ok(performance.now() - start < 2000);
+  });
+});

@@ -1,0 +1,257 @@
+import { status } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { RpcClient } from '../../src/rpc/client.js';
+import { createRpcClient } from '../../src/rpc/client.js';
+import { echo } from './support/echo.js';
+import { clientOf, handMadeClient, messagePrefix, pour, rawSocket, serverProcess } from './support/hostile.js';
+import { refusal } from './support/refusal.js';
+
+const MIB = 2 ** 20;
+const deadlineMs = 20_000;
+
+async function assertAnswers(client: RpcClient): Promise<void> {
+  assert.equal((await client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs })).toString(), 'hello');
+}
+
+describe('many clients', { timeout: 60_000 }, () => {
+  test('200 at once are all answered', async (t) => {
+    const { address } = await serverProcess(t);
+    // Channels of the same process and address would share one connection.
+    const clients = Array.from({ length: 200 }, () => handMadeClient(t, address));
+    const body = Buffer.alloc(10_000, 7);
+    const ends = clients.flatMap(({ call }) =>
+      Array.from({ length: 5 }, () => {
+        const stream = call(echo.repeat.path);
+        stream.end(Buffer.concat([messagePrefix(body.length), body]));
+        return stream.ended;
+      }),
+    );
+    const statuses = (await Promise.all(ends)).map(({ grpcStatus }) => grpcStatus);
+    assert.deepEqual(statuses, new Array<number>(1000).fill(status.OK));
+  });
+
+  test('more connections than the limit are closed, and there is room again when others go', async (t) => {
+    const { address } = await serverProcess(t, { connections: 3 });
+    const sockets = [await rawSocket(t, address), await rawSocket(t, address), await rawSocket(t, address)];
+    const fourth = await rawSocket(t, address);
+    await fourth.closed;
+
+    sockets[0]?.socket.destroy();
+    await sockets[0]?.closed;
+    await assertAnswers(clientOf(t, address));
+  });
+
+  test('streams that are opened and reset at once by the thousand harm nobody', async (t) => {
+    const { address, isRunning } = await serverProcess(t);
+    const { call, session } = handMadeClient(t, address);
+    // Node.js closes a connection that does this, sooner or later.
+    for (let i = 0; i < 5000 && !session.destroyed; i++) {
+      call(echo.hang.path).close(8);
+      if (i % 100 === 0) await setTimeout(0);
+    }
+    await assertAnswers(clientOf(t, address));
+    assert.ok(isRunning());
+  });
+});
+
+describe('large requests', { timeout: 120_000 }, () => {
+  test('an upload of 1 GB as one message is refused at its first bytes, and takes no memory', async (t) => {
+    const { address, peakBytes } = await serverProcess(t);
+    await assertAnswers(clientOf(t, address));
+    const before = await peakBytes();
+    const stream = handMadeClient(t, address).call(echo.repeat.path);
+    stream.write(messagePrefix(1e9));
+    void pour(stream, 1e9);
+    const { grpcStatus, message } = await stream.ended;
+
+    assert.equal(grpcStatus, status.RESOURCE_EXHAUSTED);
+    assert.match(message, /larger than max/);
+    assert.ok((await peakBytes()) - before < 100 * MIB);
+    await assertAnswers(clientOf(t, address));
+  });
+
+  test('1 GB in 16 requests one after the other is served in the memory of a few', async (t) => {
+    const { address, peakBytes } = await serverProcess(t);
+    const client = clientOf(t, address);
+    const body = Buffer.alloc(63 * MIB, 1);
+    for (let i = 0; i < 16; i++) {
+      const answer = await client.unary(echo.repeat, body, { deadlineMs });
+      assert.equal(answer.length, body.length);
+    }
+    assert.ok((await peakBytes()) < 1100 * MIB, `${(await peakBytes()) / MIB} MiB`);
+  });
+
+  test('of clients that bring much and never finish, those with the most are closed', async (t) => {
+    const { address, peakBytes, isRunning } = await serverProcess(t, { receivingBytes: 64 * MIB });
+    const before = await peakBytes();
+    const clients = Array.from({ length: 20 }, () => handMadeClient(t, address));
+    const ends = clients.map(async ({ call }) => {
+      const stream = call(echo.repeat.path);
+      stream.write(messagePrefix(60 * MIB));
+      await pour(stream, 30 * MIB);
+      return Promise.race([stream.ended.then(() => 'closed'), setTimeout(1000, 'open')]);
+    });
+    const outcomes = await Promise.all(ends);
+
+    // 600 MiB came; of clients that hold 30 MiB each, two fit.
+    const open = outcomes.filter((outcome) => outcome === 'open').length;
+    assert.ok(open <= 2, `${open} are open`);
+    assert.ok((await peakBytes()) - before < 350 * MIB, `${((await peakBytes()) - before) / MIB} MiB`);
+    assert.ok(isRunning());
+    await assertAnswers(clientOf(t, address));
+  });
+
+  test('requests that wait for their answers are limited in all, and there is room again when they end', async (t) => {
+    const { address } = await serverProcess(t, { heldBytes: 32 * MIB });
+    const client = clientOf(t, address);
+    const body = Buffer.alloc(10 * MIB);
+    const controller = new AbortController();
+    const hanging = [1, 2, 3].map(() => client.unary(echo.hang, body, { deadlineMs, signal: controller.signal }));
+    const ended = Promise.allSettled(hanging);
+    await setTimeout(500);
+
+    await assert.rejects(client.unary(echo.repeat, body, { deadlineMs }), refusal('exhausted', /no room/));
+    controller.abort();
+    await ended;
+    await setTimeout(100);
+    assert.equal((await client.unary(echo.repeat, body, { deadlineMs })).length, body.length);
+  });
+
+  test('a method that takes small requests says so', async (t) => {
+    const { address } = await serverProcess(t);
+    const call = clientOf(t, address).unary(echo.small, Buffer.alloc(5 * MIB), { deadlineMs });
+    await assert.rejects(call, refusal('usage', /5242880 bytes; this method takes at most 4194304/));
+  });
+
+  test('a compressed message that would be gigabytes is refused', async (t) => {
+    const { address, peakBytes } = await serverProcess(t);
+    const bomb = gzipSync(Buffer.alloc(300 * MIB));
+    const stream = handMadeClient(t, address).call(echo.repeat.path, { 'grpc-encoding': 'gzip' });
+    stream.end(Buffer.concat([messagePrefix(bomb.length, true), bomb]));
+
+    assert.equal((await stream.ended).grpcStatus, status.RESOURCE_EXHAUSTED);
+    assert.ok((await peakBytes()) < 300 * MIB, `${(await peakBytes()) / MIB} MiB`);
+  });
+});
+
+describe('slow clients', { timeout: 60_000 }, () => {
+  const limits = { firstCallMs: 400, requestMs: 400 };
+  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+  // HEADERS of stream 1 whose block goes on (no END_HEADERS), without content.
+  const headers = Buffer.from([0, 0, 0, 1, 0, 0, 0, 0, 1]);
+
+  for (const [name, bytes] of [
+    ['says nothing', Buffer.alloc(0)],
+    ['says half of the preface', preface.subarray(0, 10)],
+    ['makes no call', Buffer.concat([preface, settings])],
+    ['never ends its headers', Buffer.concat([preface, settings, headers])],
+  ] as const) {
+    test(`a connection that ${name} is closed`, async (t) => {
+      const { address } = await serverProcess(t, limits);
+      const { socket, closed } = await rawSocket(t, address);
+      if (bytes.length > 0) socket.write(bytes);
+      const elapsedMs = await closed;
+      assert.ok(elapsedMs < 5000, `after ${elapsedMs} ms`);
+    });
+  }
+
+  test('a request that comes byte by byte is given up', async (t) => {
+    const { address } = await serverProcess(t, limits);
+    const stream = handMadeClient(t, address).call(echo.repeat.path);
+    stream.write(messagePrefix(1000));
+    const dribble = setInterval(() => stream.write(Buffer.alloc(1)), 50);
+    t.after(() => clearInterval(dribble));
+    const { grpcStatus, message } = await stream.ended;
+
+    assert.equal(grpcStatus, status.DEADLINE_EXCEEDED);
+    assert.match(message, /no request came within 0\.4 s/);
+    await once(stream, 'close');
+  });
+
+  test('100 of them keep nobody else waiting', async (t) => {
+    const { address } = await serverProcess(t, { requestMs: 5000 });
+    for (let i = 0; i < 100; i++) {
+      const stream = handMadeClient(t, address).call(echo.repeat.path);
+      stream.write(messagePrefix(1000));
+    }
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    await assertAnswers(client);
+    const start = performance.now();
+    await assertAnswers(client);
+    assert.ok(performance.now() - start < 1000);
+  });
+});
+
+describe('malformed requests', { timeout: 60_000 }, () => {
+  for (const [name, text] of [
+    ['HTTP/1.1', 'POST /test.Echo/Repeat HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a TLS handshake on a plain port', Buffer.from('16030100f4010000f00303', 'hex')],
+    ['noise', Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7919) % 256))],
+    [
+      'noise after the preface',
+      Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.alloc(500, 0xa5)]),
+    ],
+  ] as const) {
+    test(`${name}: the connection is closed, others are served`, async (t) => {
+      const { address, isRunning } = await serverProcess(t, { firstCallMs: 2000 });
+      const { socket, closed } = await rawSocket(t, address);
+      socket.write(text);
+      await closed;
+      assert.ok(isRunning());
+      await assertAnswers(clientOf(t, address));
+    });
+  }
+
+  const good = Buffer.concat([messagePrefix(1), Buffer.from('y')]);
+  const calls: readonly [string, string, Record<string, string>, Buffer, status | undefined][] = [
+    ['an unknown method', '/test.Echo/Nothing', {}, good, status.UNIMPLEMENTED],
+    ['an unknown service', '/nothing/Nothing', {}, good, status.UNIMPLEMENTED],
+    ['no message', echo.repeat.path, {}, Buffer.alloc(0), status.UNIMPLEMENTED],
+    ['two messages', echo.repeat.path, {}, Buffer.concat([good, good]), status.UNIMPLEMENTED],
+    ['half a prefix', echo.repeat.path, {}, good.subarray(0, 3), status.UNIMPLEMENTED],
+    [
+      'a message that does not decode',
+      echo.picky.path,
+      {},
+      Buffer.concat([messagePrefix(1), Buffer.from('x')]),
+      status.INVALID_ARGUMENT,
+    ],
+    [
+      'damaged compression',
+      echo.repeat.path,
+      { 'grpc-encoding': 'gzip' },
+      Buffer.concat([messagePrefix(1, true), Buffer.from('y')]),
+      status.INTERNAL,
+    ],
+    [
+      'a compression that nobody knows',
+      echo.repeat.path,
+      { 'grpc-encoding': 'br' },
+      Buffer.concat([messagePrefix(1, true), Buffer.from('y')]),
+      status.UNIMPLEMENTED,
+    ],
+    ['a deadline that is none', echo.repeat.path, { 'grpc-timeout': 'soon' }, good, status.INTERNAL],
+  ];
+  for (const [name, path, headers, body, expected] of calls) {
+    test(`${name}: ${status[expected ?? 0]}`, async (t) => {
+      const { address } = await serverProcess(t);
+      const stream = handMadeClient(t, address).call(path, headers);
+      stream.end(body);
+      assert.equal((await stream.ended).grpcStatus, expected);
+      await assertAnswers(clientOf(t, address));
+    });
+  }
+
+  test('another content type is answered as HTTP has it', async (t) => {
+    const { address } = await serverProcess(t);
+    const stream = handMadeClient(t, address).call(echo.repeat.path, { 'content-type': 'application/json' });
+    stream.end('{}');
+    assert.equal((await stream.ended).httpStatus, 415);
+  });
+});

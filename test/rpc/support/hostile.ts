@@ -1,0 +1,123 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import net from 'node:net';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createRpcClient, type RpcClient } from '../../../src/rpc/client.js';
+import type { ServerLimits } from '../../../src/rpc/limits.js';
+
+const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
+
+/** A server in a process of its own, ended with the test. */
+export async function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
+  const child = fork(SERVER, [JSON.stringify(limits)], { execArgv: [] });
+  t.after(() => child.kill('SIGKILL'));
+  const [{ address }] = (await once(child, 'message')) as [{ address: string }];
+  return {
+    address,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    /** The most memory that it ever had. */
+    peakBytes: async (): Promise<number> => {
+      child.send({});
+      const [{ peakBytes }] = (await once(child, 'message')) as [{ peakBytes: number }];
+      return peakBytes;
+    },
+  };
+}
+
+/** A proper client, closed with the test. */
+export function clientOf(t: TestContext, address: string): RpcClient {
+  const client = createRpcClient(address, 'server');
+  t.after(() => client.close());
+  return client;
+}
+
+/** A bare connection, and whether the server ended it. */
+export async function rawSocket(t: TestContext, address: string) {
+  const [host, port] = address.split(':');
+  const socket = net.connect(Number(port), host);
+  t.after(() => socket.destroy());
+  const closed = new Promise<number>((resolve) => {
+    const start = performance.now();
+    socket.once('close', () => resolve(performance.now() - start));
+  });
+  socket.on('error', () => socket.destroy());
+  socket.resume();
+  await once(socket, 'connect');
+  return { socket, closed };
+}
+
+/** Announces a message of this many bytes, not compressed. */
+export function messagePrefix(bytes: number, compressed = false): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt8(compressed ? 1 : 0);
+  prefix.writeUInt32BE(bytes, 1);
+  return prefix;
+}
+
+/** How a call that was made by hand ended. */
+export interface HandMadeEnd {
+  readonly httpStatus: number | undefined;
+  /** undefined where the connection or the stream broke off. */
+  readonly grpcStatus: number | undefined;
+  readonly message: string;
+}
+
+export type HandMadeCall = http2.ClientHttp2Stream & { readonly ended: Promise<HandMadeEnd> };
+
+/** HTTP/2 with nothing of gRPC but what a test puts into it. */
+export function handMadeClient(t: TestContext, address: string) {
+  const session = http2.connect(`http://${address}`);
+  session.on('error', () => {});
+  t.after(() => session.destroy());
+
+  function call(path: string, headers: http2.OutgoingHttpHeaders = {}): HandMadeCall {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...headers,
+    });
+    let seen: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {};
+    stream.on('response', (response) => (seen = { ...seen, ...response }));
+    stream.on('trailers', (trailers: http2.IncomingHttpHeaders) => (seen = { ...seen, ...trailers }));
+    stream.on('error', () => {});
+    stream.resume();
+    const ended = new Promise<HandMadeEnd>((resolve) => {
+      const end = (): void => {
+        const grpc = seen['grpc-status'];
+        resolve({
+          httpStatus: seen[':status'],
+          grpcStatus: grpc === undefined ? undefined : Number(grpc),
+          message: decodeURI(String(seen['grpc-message'] ?? '')),
+        });
+      };
+      // The server's side of it ends, or all of it.
+      stream.once('end', end).once('close', end);
+    });
+    return Object.assign(stream, { ended });
+  }
+
+  return { session, call };
+}
+
+function roomOrEnd(stream: http2.ClientHttp2Stream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('drain', () => resolve());
+    stream.once('close', () => resolve());
+  });
+}
+
+/** Writes until this many bytes are taken or the stream is over; returns how many were. */
+export async function pour(stream: http2.ClientHttp2Stream, bytes: number): Promise<number> {
+  const chunk = Buffer.alloc(256 * 1024);
+  let written = 0;
+  while (written < bytes && !stream.destroyed && !stream.closed) {
+    const part = chunk.subarray(0, Math.min(chunk.length, bytes - written));
+    written += part.length;
+    if (!stream.write(part)) await roomOrEnd(stream);
+  }
+  return written;
+}
