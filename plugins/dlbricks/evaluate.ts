@@ -18,7 +18,6 @@ import { type EvaluationContext, measureAll } from './measure.js';
 import { type Observations, spreadBetweenOccasions } from './occasions.js';
 import {
   knownResults,
-  MOST_OCCASIONS,
   planRepetitions,
   planTasks,
   type PreparedModel,
@@ -198,14 +197,16 @@ async function repeatBricks(
   context: EvaluationContext,
 ): Promise<number> {
   let measured = 0;
-  for (let occasion = 2; occasion <= MOST_OCCASIONS && !context.signal.aborted; occasion++) {
-    const tasks = tasksOfNextOccasion(models, results.observations(), protocol, precision);
+  let tasks: readonly Task[];
+  do {
+    tasks = tasksOfNextOccasion(models, results.observations(), protocol, precision);
     results.add(await knownResults(tasks, system, context.store));
     const toMeasure = tasks.filter((task) => results.get(task) === undefined);
-    if (toMeasure.length > 0) context.onEvent({ kind: 'repeating', bricks: toMeasure.length });
+    if (toMeasure.length > 0 && !context.signal.aborted)
+      context.onEvent({ kind: 'repeating', bricks: toMeasure.length });
     measured += await measureAll(toMeasure, results, runOptions, context);
-    if (tasks.length === 0) break;
-  }
+    // Ends: no brick has more than a few occasions, and one that was not measured after all is not asked for for ever.
+  } while (tasks.length > 0 && tasks.every((task) => results.get(task) !== undefined));
   return measured;
 }
 

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { evaluate, type EvaluationRequest, type EvaluationResult } from '../../../plugins/dlbricks/evaluate.js';
+import type { EvaluationContext, EvaluationEvent } from '../../../plugins/dlbricks/measure.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import { PROTOCOL } from '../../store/sample-measurement.js';
+import { loadedChain } from './chain-model.js';
+import { CALL_MS, driftingAgent } from './drifting-agent.js';
+
+const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
+
+/** Relu + Neg + Relu + Abs, and Abs + Neg + Exp; see the agent. */
+const ONE_MS = 1 + 2 + 1 + 4 + CALL_MS;
+const TWO_MS = 4 + 2 + 8 + CALL_MS;
+
+const request: EvaluationRequest = {
+  models,
+  cut: 'kernel',
+  granularity: 1,
+  runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
+  protocol: PROTOCOL,
+  measureEndToEnd: false,
+  precision: { targetError: 0.05, mostRepetition: 1 },
+};
+
+async function run(
+  changes: Partial<EvaluationRequest>,
+  context: Pick<EvaluationContext, 'agent' | 'store'> & Partial<EvaluationContext>,
+): Promise<{ readonly result: EvaluationResult; readonly events: readonly EvaluationEvent[] }> {
+  const events: EvaluationEvent[] = [];
+  const { signal } = new AbortController();
+  const whole = { signal, onEvent: (event: EvaluationEvent) => void events.push(event), ...context };
+  return { result: await evaluate({ ...request, ...changes }, whole), events };
+}
+
+function near(actual: number | undefined, expected: number): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * expected, `${actual} is not ${expected}`);
+}
+
+describe('an evaluation at the kernel cut', () => {
+  test('measures bricks on a second occasion, and makes intervals of how far the two are apart', async () => {
+    const agent = driftingAgent(0.99, 1.01);
+    const { result, events } = await run({}, { agent, store: await openMemoryStore() });
+
+    const repeated = agent.asked.filter(({ occasion }) => occasion === 2);
+    assert.ok(repeated.length > 0 && agent.asked.every(({ occasion }) => occasion <= 2));
+    assert.deepEqual(
+      events.filter(({ kind }) => kind === 'repeating'),
+      [{ kind: 'repeating', bricks: repeated.length }],
+    );
+    // Of two occasions at 0.99 and 1.01 of their mean.
+    near(result.spread?.relative, Math.SQRT2 * 0.01);
+    assert.equal(result.spread?.degreesOfFreedom !== undefined && result.spread.degreesOfFreedom >= 1, true);
+    for (const [index, expectedMs] of [ONE_MS, TWO_MS].entries()) {
+      const { sequential, coverage } = result.models[index]?.estimate ?? assert.fail();
+      assert.equal(coverage, 1);
+      assert.ok((sequential?.lowMs ?? NaN) < expectedMs && expectedMs < (sequential?.highMs ?? NaN));
+    }
+    assert.deepEqual([result.measured, result.bricks.length], [agent.asked.length, agent.asked.length]);
+  });
+
+  test('measures at least half of each model’s time twice', async () => {
+    const { result } = await run({}, { agent: driftingAgent(1, 1), store: await openMemoryStore() });
+    for (const { estimate, limitedBy } of result.models) {
+      const timeOf = (occasions: number): number =>
+        estimate.parts.reduce((sum, part) => sum + (part.occasions >= occasions ? (part.ms ?? 0) * part.count : 0), 0);
+      assert.ok(timeOf(2) >= timeOf(1) / 2, `${timeOf(2)} of ${timeOf(1)} ms`);
+      assert.equal(limitedBy, 'target_error');
+    }
+  });
+
+  const restless = [0.8, 1.25, 0.75, 1.2, 1];
+
+  test('goes on while the machine does not repeat itself, to five occasions of each brick', async () => {
+    const agent = driftingAgent(...restless);
+    const precision = { targetError: 0.001, mostRepetition: 100 };
+    const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
+    for (const { limitedBy, estimate } of result.models) {
+      assert.equal(limitedBy, 'occasions');
+      assert.deepEqual(new Set(estimate.parts.map(({ occasions }) => occasions)), new Set([5]));
+    }
+    assert.equal(Math.max(...agent.asked.map(({ occasion }) => occasion)), 5);
+  });
+
+  test('ends where an agent answers something else than it was asked', async () => {
+    const agent = driftingAgent(1, 1.1);
+    const lying = {
+      ...agent,
+      async measure(...asked: Parameters<typeof agent.measure>) {
+        const measurement = await agent.measure(...asked);
+        return measurement.protocol.occasion === 1 ? measurement : { ...measurement, signature: '0'.repeat(64) };
+      },
+    };
+    const { result } = await run({}, { agent: lying, store: await openMemoryStore() });
+    assert.equal(result.spread, undefined);
+    assert.ok(agent.asked.length < 20);
+  });
+
+  test('stops where the time that it may take is used up', async () => {
+    const precision = { targetError: 0.001, mostRepetition: 1 };
+    const agent = driftingAgent(...restless);
+    const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
+    assert.deepEqual(
+      result.models.map(({ limitedBy }) => limitedBy),
+      ['time', 'time'],
+    );
+    const costOf = (isFurther: boolean): number =>
+      result.bricks.reduce((sum, { protocol, costMs }) => sum + (protocol.occasion > 1 === isFurther ? costMs : 0), 0);
+    assert.ok(costOf(true) > 0 && costOf(true) <= costOf(false));
+  });
+
+  test('measures nothing the second time, and comes to the same result', async () => {
+    for (const precision of [request.precision, { targetError: 0.001, mostRepetition: 3 }]) {
+      const store = await openMemoryStore();
+      const changes = { precision, measureEndToEnd: true };
+      const first = await run(changes, { agent: driftingAgent(...restless), store });
+      const again = driftingAgent(...restless);
+      const second = await run(changes, { agent: again, store });
+      assert.deepEqual(again.asked, []);
+      assert.deepEqual(second.result, { ...first.result, measured: 0 });
+      assert.ok(!second.events.some(({ kind }) => kind === 'repeating'));
+    }
+  });
+
+  test('that is interrupted between occasions keeps what is there, and goes on from it', async () => {
+    const precision = { targetError: 0.001, mostRepetition: 3 };
+    const uninterrupted = await run(
+      { precision },
+      { agent: driftingAgent(...restless), store: await openMemoryStore() },
+    );
+    const store = await openMemoryStore();
+    const controller = new AbortController();
+    const agent = driftingAgent(...restless);
+    const onEvent = ({ kind }: EvaluationEvent): void => {
+      const isRepeating = agent.asked.some(({ occasion }) => occasion === 2);
+      if (kind === 'measuring' && isRepeating) controller.abort();
+    };
+    const { result: stopped } = await run({ precision }, { agent, store, signal: controller.signal, onEvent });
+    assert.deepEqual([stopped.interrupted, stopped.measured], [true, agent.asked.length]);
+    assert.deepEqual(
+      stopped.models.map(({ limitedBy }) => limitedBy),
+      [undefined, undefined],
+    );
+
+    const rest = driftingAgent(...restless);
+    const { result } = await run({ precision }, { agent: rest, store });
+    assert.ok(rest.asked.length > 0);
+    assert.deepEqual(result, { ...uninterrupted.result, measured: uninterrupted.result.measured - stopped.measured });
+  });
+
+  test('measures whole models on two occasions, before and after their bricks', async () => {
+    const agent = driftingAgent(1, 1.02);
+    const { result } = await run({ measureEndToEnd: true }, { agent, store: await openMemoryStore() });
+    const wholes = result.models.map(({ endToEnd }) => endToEnd?.signature);
+    const { asked } = agent;
+    assert.deepEqual(
+      asked.slice(-2).map(({ signature, occasion }) => [signature, occasion]),
+      wholes.map((signature) => [signature, 2]),
+    );
+    assert.deepEqual([asked[0]?.signature, asked[0]?.occasion], [wholes[0], 1]);
+    assert.deepEqual(
+      result.models.map(({ kernels }) => kernels),
+      [4, 3],
+    );
+  });
+
+  test('knows of no occasions at the layer cut', async () => {
+    const agent = driftingAgent(1, 1.02);
+    const { result } = await run({ cut: 'layer' }, { agent, store: await openMemoryStore() });
+    assert.deepEqual(new Set(agent.asked.map(({ occasion }) => occasion)), new Set([1]));
+    assert.deepEqual(
+      [result.spread, result.models[0]?.limitedBy, result.models[0]?.kernels],
+      [undefined, undefined, undefined],
+    );
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Part } from '../../../../plugins/dlbricks/compose.js';
+import type { EvaluationResult, ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import { type Report, reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
+import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { signatureOf } from '../../../store/sample-measurement.js';
+import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
+
+const PART: Part = {
+  signature: signatureOf(1),
+  benchmark: signatureOf(2),
+  operators: ['Conv', 'Relu'],
+  count: 3,
+  copies: 8,
+  ms: 2.5,
+  occasions: 2,
+  tried: 3,
+  runs: 14,
+  costMs: 900,
+};
+
+const UNKNOWN: Part = { ...PART, signature: signatureOf(3), ms: undefined, occasions: 0, runs: 0, copies: undefined };
+
+/** The interval of `ms` goes from 1 ms below to 1 ms above. */
+function model(name: string, ms: number, endToEndMs: number, changes: Partial<ModelResult> = {}): ModelResult {
+  const estimate = estimateOf(name, ms, { measuringError: 0.04, parts: [PART, UNKNOWN] });
+  const endToEnd = endToEndOf(0, endToEndMs, 100, endToEndMs);
+  return { estimate, endToEnd, limitedBy: 'target_error', kernels: 6, ...changes };
+}
+
+function reportWith(models: readonly ModelResult[], changes: Partial<EvaluationResult> = {}): Report {
+  const spread = { relative: 0.0125, degreesOfFreedom: 5 };
+  const report = reportOf(resultOf(models, { spread, ...changes }), { ...SETTINGS, cut: 'kernel', targetError: 0.05 });
+  return reportSchema.parse(report);
+}
+
+const hit = model('hit', 10, 10.9);
+const missed = model('missed', 10, 11.1, { limitedBy: 'time' });
+
+/** Models whose interval there is nothing to hold against, or that have none. */
+const unheld: Readonly<Record<string, ModelResult>> = {
+  'was not asked for as a whole': { ...hit, endToEnd: undefined },
+  'failed as a whole': { ...hit, endToEnd: endToEndOf(0, FAILURE, 100, 10) },
+  'was interrupted before it ran as a whole': { ...hit, endToEnd: endToEndOf(0, undefined, 100, undefined) },
+  'has no interval': {
+    ...hit,
+    estimate: estimateOf('m', 10, { sequential: { ms: 10, lowMs: undefined, highMs: undefined } }),
+  },
+  'has no estimate': { ...hit, estimate: estimateOf('m', 10, { sequential: undefined, coverage: 0 }) },
+  'is known in part': { ...hit, estimate: estimateOf('m', 10, { coverage: 0.9 }) },
+};
+
+/** The one report of a single model. */
+function only(result: ModelResult): Report['models'][number] {
+  return reportWith([result]).models[0] ?? assert.fail();
+}
+
+describe('a model at the kernel cut in the report', () => {
+  test('says where it was cut, into how many kernels, and what it is made of', () => {
+    const { cut, kernels, bricks } = only(hit);
+    assert.deepEqual([cut, kernels], ['kernel', 6]);
+    const common = { operators: ['Conv', 'Relu'], sequences: 3 };
+    assert.deepEqual(bricks, [
+      { signature: signatureOf(1), ...common, copies: 8, latency_ms: 2.5, occasions: 2, runs: 14 },
+      { signature: signatureOf(3), ...common, copies: null, latency_ms: null, occasions: 0, runs: 0 },
+    ]);
+  });
+
+  test('says how well its bricks are known, and what limited that', () => {
+    const { measuring_error_percent: error, limited_by: limit } = only(hit);
+    assert.deepEqual([error, limit], [4, 'target_error']);
+    const unknown = { ...hit, estimate: estimateOf('unknown', 10), limitedBy: undefined };
+    assert.deepEqual([only(unknown).measuring_error_percent, only(unknown).limited_by], [null, null]);
+  });
+
+  test('says whether its interval holds what was measured, its ends included', () => {
+    assert.equal(only(hit).interval_hit, true);
+    assert.equal(only(missed).interval_hit, false);
+    for (const [endToEndMs, expected] of [
+      [9, true],
+      [11, true],
+      [8.99, false],
+    ] as const) {
+      assert.equal(only(model('ends', 10, endToEndMs)).interval_hit, expected);
+    }
+  });
+
+  for (const [what, result] of Object.entries(unheld)) {
+    test(`that ${what} has no interval to hold against anything`, () => {
+      assert.equal(only(result).interval_hit, null);
+      assert.equal(reportWith([result]).summary.interval_hit_percent, null);
+    });
+  }
+});
+
+describe('the summary of several', () => {
+  test('has the share of intervals that hold what was measured, of those that are known', () => {
+    const { summary } = reportWith([hit, hit, hit, missed, ...Object.values(unheld)]);
+    assert.equal(summary.interval_hit_percent, 75);
+  });
+
+  test('has the spread between occasions, and the settings what was asked for', () => {
+    const { summary, settings } = reportWith([hit]);
+    assert.deepEqual([summary.spread_percent, settings.target_error_percent], [1.25, 5]);
+    assert.equal(reportWith([hit], { spread: undefined }).summary.spread_percent, null);
+  });
+});
+
+describe('what people read of it', () => {
+  const linesOf = (report: Report): string => toTable(report, { color: false });
+
+  test('is how often intervals hold, beside what they claim', () => {
+    const text = linesOf(reportWith([hit, hit, missed]));
+    assert.match(text, /intervals: 2 of 3 hold the measured latency \(66\.7 %\); they claim 95\.0 %/);
+  });
+
+  test('is how far processes are apart, and which models are not known well enough and why', () => {
+    const worn = model('worn', 10, 10, { limitedBy: 'occasions' });
+    const text = linesOf(reportWith([hit, missed, worn]));
+    assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
+    assert.match(text, /not within that: missed: .*--repeat-limit/);
+    assert.match(text, /not within that: worn: the most occasions were used up/);
+    assert.doesNotMatch(text, /not within that: .*hit/);
+  });
+
+  test('says nothing about either where there is nothing to say', () => {
+    const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spread: undefined }));
+    assert.doesNotMatch(text, /intervals:|standard deviation|not within/);
+  });
+
+  test('promises no such thing at the layer cut', () => {
+    const text = linesOf(reportOf(resultOf([hit]), SETTINGS));
+    assert.match(text, /at the layer cut they contain the spread of runs in one process and no more/);
+  });
+});
