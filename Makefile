@@ -8,10 +8,10 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins test proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint bench schema clean
+.PHONY: help run test build lint bench bench-accuracy schema clean
 
 help: ## Show this
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: build ## Install, build, and run the quickstart evaluation; the report goes to out/quickstart.json
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
@@ -26,6 +26,9 @@ lint: build ## Check style, import directions and protocol buffers
 
 bench: build ## Print the figures that the README states
 	node --expose-gc dist/test/bench/main.js
+
+bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
+	node dist/test/bench/accuracy/main.js
 
 schema: build ## Write docs/report.schema.json from the report's definition
 	node dist/test/plugins/dlbricks/report/write-schema.js

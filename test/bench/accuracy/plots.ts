@@ -1,0 +1,106 @@
+import { escaped, line, linearScale, logScale, type Point, PLOT, svg, text } from './svg.js';
+
+const BANDS = [
+  { share: 0.1, fill: '#bf8700', label: '±10 %' },
+  { share: 0.05, fill: '#1a7f37', label: '±5 %' },
+] as const;
+
+/** Predicted against measured latency, both logarithmic; `x` is measured, `y` predicted, in ms. */
+export function plotPredictions(title: string, points: readonly Point[]): string {
+  const values = points.flatMap(({ x, y }) => [x, y]);
+  const x = logScale(values, PLOT.x);
+  const y = logScale(values, PLOT.y);
+  const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
+  const bands = BANDS.map(({ share, fill }) => {
+    const corners = [
+      [low, low * (1 + share)],
+      [high, high * (1 + share)],
+      [high, high * (1 - share)],
+      [low, low * (1 - share)],
+    ] as const;
+    const path = corners.map(([a, b]) => `${x.at(a).toFixed(1)},${y.at(b).toFixed(1)}`).join(' ');
+    return `<polygon points="${path}" fill="${fill}" opacity="0.22" clip-path="url(#plot)"/>`;
+  });
+  const [left, right] = PLOT.x;
+  const [bottom, top] = PLOT.y;
+  const clip = `<clipPath id="plot"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath>`;
+  const legend = BANDS.map(({ fill, label }, index) => {
+    const at = top + 14 + (1 - index) * 20;
+    const swatch = `<rect x="${left + 14}" y="${at - 11}" width="14" height="14" fill="${fill}" opacity="0.4"/>`;
+    return swatch + text(left + 34, at, label);
+  });
+  const marks = points.map(({ x: measured, y: predicted, label }) => {
+    const tip = `${label}: measured ${measured.toFixed(2)} ms, predicted ${predicted.toFixed(2)} ms`;
+    return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escaped(tip)}</title></circle>`;
+  });
+  const diagonal = line(
+    [
+      [x.at(low), y.at(low)],
+      [x.at(high), y.at(high)],
+    ],
+    'stroke="#57606a" stroke-width="1"',
+  );
+  return svg({
+    title,
+    xTitle: 'measured (ms)',
+    yTitle: 'predicted (ms)',
+    x,
+    y,
+    content: [clip, ...bands, diagonal, ...marks, ...labelsOf(points, x.at, y.at), ...legend],
+  });
+}
+
+/** Names beside their points, alternately left and right, and not over one another. */
+function labelsOf(points: readonly Point[], xAt: (value: number) => number, yAt: (value: number) => number): string[] {
+  const taken: { x: number; y: number; end: number }[] = [];
+  const sorted = points.toSorted((a, b) => a.x - b.x);
+  return sorted.map(({ x, y, label }, index) => {
+    const isLeft = index % 2 === 0;
+    const width = label.length * 6;
+    const at = { x: xAt(x) + (isLeft ? -8 - width : 8), y: yAt(y) + 4 };
+    const collides = (): boolean => {
+      return taken.some((other) => Math.abs(other.y - at.y) < 12 && at.x < other.end && other.x < at.x + width);
+    };
+    while (collides()) at.y += isLeft ? -6 : 6;
+    taken.push({ ...at, end: at.x + width });
+    return text(at.x, at.y, label, 'class="label"');
+  });
+}
+
+/** What measuring cost after each model: all models so far whole, and their bricks, each once. Seconds. */
+export interface Growth {
+  readonly model: string;
+  readonly wholeSeconds: number;
+  readonly brickSeconds: number;
+}
+
+/** Benchmarking time as models are added one by one. */
+export function plotGrowth(title: string, growth: readonly Growth[]): string {
+  const x = linearScale(growth.length, PLOT.x);
+  const highest = Math.max(...growth.flatMap(({ wholeSeconds, brickSeconds }) => [wholeSeconds, brickSeconds]));
+  const y = linearScale(highest, PLOT.y);
+  const curves = [
+    { color: '#cf222e', label: 'whole models', of: ({ wholeSeconds }: Growth) => wholeSeconds },
+    { color: '#0969da', label: 'bricks', of: ({ brickSeconds }: Growth) => brickSeconds },
+  ].map(({ color, label, of }, index) => {
+    const points = [[0, 0] as const, ...growth.map((entry, at) => [at + 1, of(entry)] as const)];
+    const curve = line(
+      points.map(([a, b]) => [x.at(a), y.at(b)] as const),
+      `stroke="${color}" stroke-width="2"`,
+    );
+    const dots = growth.map((entry, at) => {
+      const tip = `${entry.model}: ${of(entry).toFixed(1)} s`;
+      return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escaped(tip)}</title></circle>`;
+    });
+    const legendY = PLOT.y[1] + 14 + index * 20;
+    const swatch = line(
+      [
+        [PLOT.x[0] + 14, legendY - 4],
+        [PLOT.x[0] + 34, legendY - 4],
+      ],
+      `stroke="${color}" stroke-width="3"`,
+    );
+    return [curve, ...dots, swatch, text(PLOT.x[0] + 42, legendY, label)].join('\n');
+  });
+  return svg({ title, xTitle: 'models', yTitle: 'benchmarking time (s)', x, y, content: curves });
+}

@@ -1,0 +1,127 @@
+// Plots as SVG text: small, readable in a diff, and drawn by every browser, in light and dark.
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+  readonly label: string;
+}
+
+/** From values to pixels along one axis. */
+interface Scale {
+  readonly at: (value: number) => number;
+  readonly ticks: readonly number[];
+}
+
+const WIDTH = 720;
+const HEIGHT = 480;
+const MARGIN = { left: 70, right: 24, top: 44, bottom: 56 } as const;
+
+const STYLE = `<style>
+  text { font: 13px system-ui, sans-serif; fill: #24292f; }
+  .title { font-weight: 600; font-size: 15px; }
+  .axis { stroke: #57606a; } .grid { stroke: #d0d7de; stroke-dasharray: 2 4; }
+  .label { font-size: 11px; fill: #57606a; }
+  @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .label { fill: #9198a1; } .grid { stroke: #3d444d; } }
+</style>`;
+
+export function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Ticks at 1, 2 and 5 times powers of ten. */
+export function logScale(values: readonly number[], [from, to]: readonly [number, number]): Scale {
+  const low = Math.min(...values) / 1.25;
+  const high = Math.max(...values) * 1.25;
+  const span = Math.log(high / low);
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    ticks.push(...[1, 2, 5].map((factor) => factor * 10 ** power));
+  }
+  return {
+    at: (value) => from + ((to - from) * Math.log(value / low)) / span,
+    ticks: ticks.filter((tick) => tick >= low && tick <= high),
+  };
+}
+
+/** From zero; about five round ticks. */
+export function linearScale(highest: number, [from, to]: readonly [number, number]): Scale {
+  const rough = highest / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const ticks = Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
+  const top = ticks.at(-1) ?? highest;
+  return { at: (value) => from + ((to - from) * value) / top, ticks };
+}
+
+export const PLOT = {
+  x: [MARGIN.left, WIDTH - MARGIN.right],
+  y: [HEIGHT - MARGIN.bottom, MARGIN.top],
+} as const satisfies Record<string, readonly [number, number]>;
+
+export function line(points: readonly (readonly [number, number])[], attributes: string): string {
+  const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+  return `<polyline points="${path}" fill="none" ${attributes}/>`;
+}
+
+export function text(x: number, y: number, content: string, attributes = ''): string {
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escaped(content)}</text>`;
+}
+
+function axes(x: Scale, y: Scale, xTitle: string, yTitle: string): string[] {
+  const [left, right] = PLOT.x;
+  const [bottom, top] = PLOT.y;
+  const number = (value: number): string => String(Number(value.toPrecision(6)));
+  return [
+    ...x.ticks.map((tick) =>
+      line(
+        [
+          [x.at(tick), bottom],
+          [x.at(tick), top],
+        ],
+        'class="grid"',
+      ),
+    ),
+    ...y.ticks.map((tick) =>
+      line(
+        [
+          [left, y.at(tick)],
+          [right, y.at(tick)],
+        ],
+        'class="grid"',
+      ),
+    ),
+    ...x.ticks.map((tick) => text(x.at(tick), bottom + 18, number(tick), 'text-anchor="middle"')),
+    ...y.ticks.map((tick) => text(left - 8, y.at(tick) + 4, number(tick), 'text-anchor="end"')),
+    line(
+      [
+        [left, top],
+        [left, bottom],
+        [right, bottom],
+      ],
+      'class="axis"',
+    ),
+    text((left + right) / 2, HEIGHT - 14, xTitle, 'text-anchor="middle"'),
+    text(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
+  ];
+}
+
+export interface Drawing {
+  readonly title: string;
+  readonly xTitle: string;
+  readonly yTitle: string;
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly content: readonly string[];
+}
+
+export function svg({ title, xTitle, yTitle, x, y, content }: Drawing): string {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">`,
+    STYLE,
+    text(MARGIN.left, 26, title, 'class="title"'),
+    ...axes(x, y, xTitle, yTitle),
+    ...content,
+    '</svg>',
+    '',
+  ].join('\n');
+}
