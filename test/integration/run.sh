@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# The platform as its users have it: a server, a plugin, agents of two frameworks and a tracing receiver, each a process of
+# its own. A Python client predicts and evaluates; then the same evaluation by `mlmodelscope evaluate`, and by
+# `mlmodelscope dlbricks run` without a server, has to come to the same plan and the same estimate.
+#
+# DIST names the build; OTEL_COLLECTOR a collector, which is built otherwise.
+set -euo pipefail
+folder="$(cd "$(dirname "$0")" && pwd)"
+dist="$(cd "${DIST:-$folder/../../dist}" && pwd)"
+work="$(mktemp -d)"
+pids=()
+
+finish() {
+  local status=$?
+  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+    kill "${pids[i]}" 2> /dev/null || true
+    wait "${pids[i]}" 2> /dev/null || true
+  done
+  [ "$status" = 0 ] || tail -n 20 "$work"/*.log >&2
+  rm -rf "$work"
+  exit "$status"
+}
+trap finish EXIT
+
+fail() {
+  echo "run.sh: $*" >&2
+  exit 1
+}
+
+mlmodelscope=(node "$dist/src/cli/main.js")
+
+# start NAME PATTERN CMD...: starts a process, and waits until it says what the pattern has; prints what follows it
+start() {
+  local name="$1" pattern="$2" said
+  shift 2
+  "$@" > "$work/$name.log" 2>&1 &
+  pids+=("$!")
+  for _ in $(seq 300); do
+    said=$(sed -n "s/^.*$pattern\(\S*\).*$/\1/p" "$work/$name.log" | head -n 1)
+    [ -n "$said" ] && break
+    kill -0 "${pids[-1]}" 2> /dev/null || fail "$name ended"
+    sleep 0.1
+  done
+  [ -n "$said" ] || fail "$name says nothing of '$pattern'"
+  answer="$said"
+}
+
+# stop_all: ends the processes, the newest first, so that each has sent its spans
+stop_all() {
+  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+    kill "${pids[i]}"
+    wait "${pids[i]}" || true
+  done
+  pids=()
+}
+
+evaluation() {
+  cat << END
+dlspec: evaluation/v1
+name: $1
+version: 1.0.0
+models: [zoo:squeezenet1.1]
+software: { framework: { name: $1, version: '>=1' } }
+cut: layer
+protocol: { warmup_runs: 1, runs: 3, min_runs: 3 }
+END
+}
+
+python="$("$folder/../python/prepare.sh" "$work/stubs")"
+OTEL_COLLECTOR="${OTEL_COLLECTOR:-$("$folder/../tracing/receiver/build.sh")}"
+export OTEL_COLLECTOR
+read -r grpc http <<< "$("$python" -c '
+import socket
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*[s.getsockname()[1] for s in sockets])')"
+"$folder/../tracing/receiver/run.sh" "127.0.0.1:$grpc" "127.0.0.1:$http" "$work/spans.json" > "$work/receiver.log" 2>&1 &
+receiver=$!
+pids+=("$receiver")
+for _ in $(seq 100); do
+  "$python" -c "import socket; socket.create_connection(('127.0.0.1', $grpc), 1)" 2> /dev/null && break
+  sleep 0.1
+done
+
+export MLMODELSCOPE_STORE="$work/store" MLMODELSCOPE_CACHE="$work/cache"
+export OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:$grpc" OTEL_EXPORTER_OTLP_PROTOCOL=grpc
+start server 'server listening on ' "${mlmodelscope[@]}" serve --listen 127.0.0.1:0 --no-plugins
+server="$answer"
+start plugin 'registered with ' "${mlmodelscope[@]}" plugin dlbricks --server "$server"
+start agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --server "$server"
+agent="$answer"
+start web-agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --framework onnxruntime-web --server "$server"
+
+evaluation onnxruntime > "$work/native.yml"
+evaluation onnxruntime-web > "$work/web.yml"
+PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \
+  --result "$work/python.json" "$work/web.yml" "$work/native.yml"
+
+"${mlmodelscope[@]}" evaluate "$work/native.yml" --server "$server" --export-json "$work/evaluate.json" 2> "$work/evaluate.err"
+"${mlmodelscope[@]}" dlbricks run "$work/native.yml" --export-json "$work/run.json" 2> "$work/run.err"
+plan() { grep -o '[0-9]* layers, .*' "$1" || fail "no plan in $1: $(cat "$1")"; }
+[ "$(plan "$work/evaluate.err")" = "$(plan "$work/run.err")" ] || fail 'the plans differ'
+"$python" -c '
+import json, sys
+first, *others = [json.load(open(path)) for path in sys.argv[1:]]
+assert all(other == first for other in others), "the reports differ"
+' "$work/run.json" "$work/evaluate.json" "$work/python.json"
+echo "same plan and same estimate: $(plan "$work/run.err")"
+
+pids=("${pids[@]:1}")
+stop_all
+sleep 1
+kill "$receiver"
+wait "$receiver" || true
+"$python" "$folder/../python/check_trace.py" "$work/spans.json"
