@@ -96,14 +96,12 @@ describe('bricks that are measured again', () => {
   test('make up at least half of a model’s time at once, however little is asked for', () => {
     fc.assert(
       fc.property(machines, (bricks) => {
-        const { rounds, measurements } = play(bricks, { targetError: 1e9, mostRepetition: AMPLE });
+        const { rounds } = play(bricks, { targetError: 1e9, mostRepetition: AMPLE });
         const again = new Set(rounds[0]?.map(brickOf));
         const timeOf = ({ count, ms, off }: Made): number => count * ms * (1 + (off[0] ?? 0));
         const total = bricks.reduce((sum, brick) => sum + timeOf(brick), 0);
         const twice = bricks.reduce((sum, brick, index) => sum + (again.has(index) ? timeOf(brick) : 0), 0);
         assert.ok(twice >= 0.5 * total * (1 - 1e-9), `${twice} of ${total}`);
-        // Of one that is measured again its mean may have become smaller, so that another one joins.
-        assert.ok(measurements.length <= 2 * bricks.length);
       }),
     );
   });
