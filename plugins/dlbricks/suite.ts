@@ -13,6 +13,7 @@ import {
 } from '../../src/plugin-api.js';
 import { type Brick, roleOf } from './brick.js';
 import { type EmptyCall, inContext, MOST_COPIES, type MeasurableBrick } from './in-context.js';
+import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
 import type { Recipe } from './recipe.js';
 
 const MOST_BRICK_BYTES = 64 * 2 ** 20;
@@ -49,6 +50,8 @@ const suiteSchema = z.strictObject({
   format: z.literal('dlbricks-suite/1'),
   cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
+  /** What its graphs were optimized for; absent at the layer cut. */
+  optimized_for: optimizedForSchema.optional(),
   /** Empty calls that the models' runs pay for: how many inputs and outputs. */
   calls: z
     .array(z.strictObject({ inputs: z.int().min(0).max(MOST_ENDS), outputs: z.int().min(1).max(MOST_ENDS) }))
@@ -66,6 +69,8 @@ const suiteSchema = z.strictObject({
 export interface Suite {
   readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
+  /** What its graphs were optimized for; undefined at the layer cut, where nothing was. */
+  readonly optimizedFor?: OptimizedFor | undefined;
   /** Each with the context that it is to be measured in; a brick that stands in several is there several times. */
   readonly bricks: readonly MeasurableBrick[];
   /** Empty calls to be measured beside them. */
@@ -87,12 +92,13 @@ function copiesOf(bricks: readonly MeasurableBrick[], signature: string): { read
   return copies.length === 0 ? {} : { copies: [...new Set(copies)].sort((a, b) => a - b) };
 }
 
-function suiteDocument({ cut, granularity, bricks, calls }: Suite): z.infer<typeof suiteSchema> {
+function suiteDocument({ cut, granularity, optimizedFor, bricks, calls }: Suite): z.infer<typeof suiteSchema> {
   const unique = new Map(bricks.map((brick) => [brick.signature, brick]));
   return {
     format: 'dlbricks-suite/1',
     cut,
     granularity,
+    ...(optimizedFor === undefined ? {} : { optimized_for: optimizedFor }),
     ...(calls === undefined || calls.length === 0 ? {} : { calls: [...calls] }),
     bricks: [...unique.values()].map(({ signature, operators, inputs }) => ({
       signature,
@@ -199,8 +205,8 @@ export async function readSuite(folder: string): Promise<Suite> {
     if (document.copies === undefined) bricks.push(brick);
     for (const copies of document.copies ?? []) bricks.push({ ...brick, context: inContext(brick, copies) });
   }
-  const { cut, granularity, calls } = parsed.data;
-  return { cut, granularity, bricks, ...(calls === undefined ? {} : { calls }) };
+  const { cut, granularity, optimized_for: optimizedFor, calls } = parsed.data;
+  return { cut, granularity, optimizedFor, bricks, ...(calls === undefined ? {} : { calls }) };
 }
 
 interface DescribedInput {

@@ -5,6 +5,7 @@ import type { EmptyCall } from '../in-context.js';
 import { operatorsWithLearnedAttributes } from '../learned-attributes.js';
 import type { PreparedModel } from '../plan.js';
 import { writeSuite } from '../suite.js';
+import { optimizedForOf } from '../optimized-for.js';
 import { uniqueBricks } from '../unique-bricks.js';
 import { loadModels } from './load-models.js';
 import {
@@ -84,9 +85,11 @@ Example, of which the second line may run anywhere:
       prepared.forEach(refuseLearnedAttributes);
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
+      const optimizedFor = cut === 'kernel' ? optimizedForOf(await agent.system(settings.runOptions)) : undefined;
+      const all = prepared.flatMap((model) => model.bricks);
       await writeSuite(
         options.output,
-        { cut, granularity, bricks: prepared.flatMap((model) => model.bricks), calls: callsOf(loaded, cut) },
+        { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut) },
         { format: 'dlbricks-recipe/1', cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
       if (options.quiet !== true) {

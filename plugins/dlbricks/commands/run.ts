@@ -10,12 +10,15 @@ import {
   type Protocol,
   type System,
 } from '../../../src/plugin-api.js';
+import { differencesBetween, optimizedForOf } from '../optimized-for.js';
 import { type CutSettings, evaluate } from '../evaluate.js';
 import { measureSuite } from '../measure-suite.js';
 import type { Precision } from '../refine.js';
 import { reportOf } from '../report/report.js';
 import { resultsText } from '../results-file.js';
 import { readSuite } from '../suite.js';
+import { chromeTrace } from '../traces/chrome-trace.js';
+import { timedEstimate } from '../traces/timed-estimate.js';
 import { prepareOutputs, writeExports, writeReport } from './exports.js';
 import { checkDimensions } from './load-models.js';
 import {
@@ -84,7 +87,8 @@ export async function runEvaluation(
     protocol,
     targetError: cut.cut === 'kernel' ? precision.targetError : undefined,
   });
-  await writeReport(report, outputs, host);
+  const trace = (): string => chromeTrace(result.models.map((model) => timedEstimate(model, result.system)));
+  await writeReport(report, outputs, host, trace);
   if (result.interrupted) {
     host.warn(INTERRUPTED);
     host.setExitCode(EXIT_INTERRUPTED);
@@ -128,17 +132,20 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
 
 /** Measures a suite that somebody gave; there is nothing to compose here, so the measurements are the result. */
 async function runSuite(folder: string, options: RunOptions, host: CommandHost): Promise<void> {
-  if (options.exportCsv !== undefined || options.exportMarkdown !== undefined) {
+  if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
   refuseCutOptions(options, '--suite');
   const agent = await host.connect(options.server, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
+  const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
+  const here = optimizedForOf(await agent.system(runOptions));
+  const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
+  for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
-  const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
   const result = await measureSuite(suite, runOptions, protocolOf(options), context).finally(() => progress.stop());
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
