@@ -51,7 +51,7 @@ async function runAll(all: readonly Configuration[], place: Omit<Place, 'onEvent
     },
     cliProgress.Presets.shades_classic,
   );
-  const left = new TimeLeft(all.map(({ models, batch }) => models.length * batch));
+  const left = new TimeLeft(all.map(({ models }) => models.length));
   bar.start(1000, 0, { left: '', doing: '' });
   const outcomes: Outcome[] = [];
   try {
