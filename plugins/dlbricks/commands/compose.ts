@@ -16,23 +16,16 @@ import { knownResults, wantedOnAnyOccasion } from '../plan.js';
 import { type Recipe, readRecipe, signaturesOf } from '../recipe.js';
 import { reportOf } from '../report/report.js';
 import { readResults } from '../results-file.js';
+import { chromeTrace } from '../traces/chrome-trace.js';
+import { timedEstimate } from '../traces/timed-estimate.js';
+import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';
 import { prepareOutputs, writeReport } from './exports.js';
 import { loadModels } from './load-models.js';
-import {
-  addReportingOptions,
-  cutOf,
-  DEFAULTS,
-  type MeasuringOptions,
-  type PlaceOptions,
-  protocolOf,
-  refuseCutOptions,
-  runOptionsOf,
-} from './options.js';
+import { addReportingOptions, cutOf, DEFAULTS, protocolOf, refuseCutOptions, runOptionsOf } from './options.js';
 
-interface ComposeOptions extends MeasuringOptions, PlaceOptions {
+interface ComposeOptions extends TraceOptions {
   readonly recipe?: string;
   readonly results?: string;
-  readonly system?: string;
 }
 
 /** Measurements to compose from, all of one system. */
@@ -121,18 +114,27 @@ export function registerCompose(parent: Command, host: CommandHost): void {
     .option('--recipe <file>', "recipe that 'generate' wrote, instead of models")
     .option('--results <file>', "results that 'run --suite' wrote, instead of the store")
     .option(
-      '--system <fingerprint>',
-      'system whose measurements are meant, by the first digits (default: this machine)',
+      '--system <system>',
+      'system whose measurements are meant, by the first digits (default: this machine); of traces, its name',
     );
-  addReportingOptions(command)
+  addReportingOptions(addTraceOptions(command))
     .addHelpText(
       'after',
       `
 Examples:
   mlmodelscope dlbricks compose zoo:resnet50
-  mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
+  mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json
+  mlmodelscope dlbricks compose --from-traces layers.csv --system "my server"
+  mlmodelscope dlbricks compose zoo:resnet50 --from-store --fill model
+
+Traces: a model may be trace:NAME, one that is in the traces themselves; without
+any, all of those are estimated. docs/traces.md has more.`,
     )
     .action(async (references: string[], options: ComposeOptions) => {
+      if (isAboutTraces(options)) {
+        await composeFromTraces(references, options, host);
+        return;
+      }
       if ((references.length === 0) === (options.recipe === undefined)) {
         throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
       }
@@ -144,14 +146,15 @@ Examples:
       const signatures = new Set(recipe.models.flatMap(signaturesOf));
       const bricks = new Set(recipe.models.flatMap((model) => model.bricks.map(({ signature }) => signature)));
       const spread = spreadBetweenOccasions(recipe.models, measurements);
+      const models = recipe.models.map((model) => ({
+        estimate: compose(model, measurements, spread),
+        endToEnd: undefined,
+        kernels: recipe.cut === 'kernel' ? kernelsOf(model) : undefined,
+      }));
       const report = reportOf(
         {
           system,
-          models: recipe.models.map((model) => ({
-            estimate: compose(model, measurements, spread),
-            endToEnd: undefined,
-            kernels: recipe.cut === 'kernel' ? kernelsOf(model) : undefined,
-          })),
+          models,
           spread,
           bricks: [...signatures].flatMap((signature) => measurements.get(signature) ?? []),
           sequences: recipe.models.reduce((sum, { sequences }) => sum + sequences.length, 0),
@@ -161,7 +164,9 @@ Examples:
         },
         { cut: recipe.cut, granularity: recipe.granularity, batch: recipe.batch, protocol },
       );
-      await writeReport(report, outputs, host);
+      await writeReport(report, outputs, host, () =>
+        chromeTrace(models.map((result) => timedEstimate(result, system))),
+      );
       if (report.models.some(({ coverage }) => coverage < 1)) {
         if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
         host.setExitCode(EXIT_PARTIAL);

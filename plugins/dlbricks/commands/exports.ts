@@ -9,8 +9,11 @@ import type { PlaceOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
+/** What may be written: the report in its formats, and what it is made of as a trace. */
+export type OutputFormat = ExportFormat | 'trace';
+
 interface Export {
-  readonly format: ExportFormat;
+  readonly format: OutputFormat;
   readonly path: string;
 }
 
@@ -55,12 +58,13 @@ async function requireWritable(path: string): Promise<void> {
  * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
  */
 export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
-  const paths: Record<ExportFormat, string | undefined> = {
+  const paths: Record<OutputFormat, string | undefined> = {
     json: options.exportJson,
     csv: options.exportCsv,
     markdown: options.exportMarkdown,
+    trace: options.traceOut,
   };
-  const exports = (Object.keys(paths) as ExportFormat[]).flatMap((format): Export[] => {
+  const exports = (Object.keys(paths) as OutputFormat[]).flatMap((format): Export[] => {
     const path = paths[format];
     return path === undefined ? [] : [{ format, path }];
   });
@@ -90,7 +94,7 @@ async function writeWhole(path: string, text: string): Promise<PlatformError | u
 }
 
 /** A text for each of the exports. */
-type Texts = (format: ExportFormat) => string;
+type Texts = (format: OutputFormat) => string;
 
 /**
  * Writes the exports, files first: nothing that happens to the streams, such as a reader who leaves, takes them away.
@@ -116,16 +120,30 @@ export async function writeExports(
   if (first !== undefined) throw first;
 }
 
-/** Shows the report as a table, unless quiet, and writes the exports. @throws PlatformError as {@link writeExports} */
-export async function writeReport(report: Report, { exports, quiet }: Outputs, host: CommandHost): Promise<void> {
+/** Whether something goes to standard output already, so that a table has to go elsewhere. */
+export function usesStandardOutput({ exports }: Outputs): boolean {
+  return exports.some(({ path }) => path === STANDARD_OUTPUT);
+}
+
+/**
+ * Shows the report as a table, unless quiet, and writes the exports.
+ *
+ * @param trace what the report's estimates are made of, as a trace
+ * @throws PlatformError as {@link writeExports}
+ */
+export async function writeReport(
+  report: Report,
+  outputs: Outputs,
+  host: CommandHost,
+  trace: () => string,
+): Promise<void> {
   await writeExports(
-    (format) => EXPORTERS[format](report),
-    exports,
+    (format) => (format === 'trace' ? trace() : EXPORTERS[format](report)),
+    outputs.exports,
     host,
     () => {
-      if (quiet) return;
-      if (exports.some(({ path }) => path === STANDARD_OUTPUT))
-        host.warn(toTable(report, { color: false, width: host.columns?.err }).trimEnd());
+      if (outputs.quiet) return;
+      if (usesStandardOutput(outputs)) host.warn(toTable(report, { color: false, width: host.columns?.err }).trimEnd());
       else host.print(toTable(report, { color: host.color, width: host.columns?.out }));
     },
   );

@@ -62,6 +62,7 @@ export interface PlaceOptions extends AgentOptions {
   readonly exportJson?: string;
   readonly exportCsv?: string;
   readonly exportMarkdown?: string;
+  readonly traceOut?: string;
 }
 
 export const DEFAULTS = { cut: 'kernel', threads: 1, batch: 1, runs: 50, warmup: 3 } as const;
@@ -134,7 +135,7 @@ export function precisionOf({ targetError = TARGET_ERROR, repeatLimit = REPEAT_L
   return { targetError: targetError / 100, mostRepetition: repeatLimit };
 }
 
-function addStoreOption(command: Command): Command {
+export function addStoreOption(command: Command): Command {
   return command.option(
     '--store <uri>',
     'where measurements are kept: a path, or memory: (default: in your data folder, or MLMODELSCOPE_STORE)',
@@ -156,6 +157,7 @@ function addExportOptions(command: Command): Command {
     )
     .option('--export-csv <file>', 'write one row per model')
     .option('--export-markdown <file>', 'write the table and the summary')
+    .option('--trace-out <file>', 'write what the estimates are made of as Chrome trace JSON, which Perfetto opens')
     .option('--quiet', 'no progress and no table; errors and warnings only');
 }
 

@@ -15,7 +15,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof ModelReport)[];
 
 /** RFC 4180: quoted where a field holds a comma, a quote or a line break; also kept from being read as a formula. */
-function field(value: string | number | null): string {
+export function csvField(value: string | number | null): string {
   if (typeof value === 'number') return String(value);
   const text = value ?? '';
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -24,6 +24,6 @@ function field(value: string | number | null): string {
 
 /** One row a model, a header first; a figure that is not known is an empty field. */
 export function toCsv({ models }: Report): string {
-  const rows = models.map((model) => [...COLUMNS.map((column) => model[column]), model.missing.length].map(field));
+  const rows = models.map((model) => [...COLUMNS.map((column) => model[column]), model.missing.length].map(csvField));
   return [[...COLUMNS, 'missing'], ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }

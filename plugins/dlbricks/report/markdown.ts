@@ -6,14 +6,18 @@ function escape(text: string): string {
   return text.replace(/[\\|<&[\]*`]/g, '\\$&');
 }
 
+/** One row of a table. */
+export function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.map(escape).join(' | ')} |`;
+}
+
 /** A GitHub-flavoured table and the summary below it. */
 export function toMarkdown(report: Report): string {
   const columns = columnsFor(report);
-  const row = (cells: readonly string[]): string => `| ${cells.map(escape).join(' | ')} |`;
   const lines = [
-    row(columns.map(({ title }) => title)),
-    row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
-    ...report.models.map((model) => row(columns.map(({ cell }) => cell(model)))),
+    markdownRow(columns.map(({ title }) => title)),
+    markdownRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    ...report.models.map((model) => markdownRow(columns.map(({ cell }) => cell(model)))),
     '',
     ...summaryLines(report).map((line) => `- ${line}`),
   ];

@@ -1,5 +1,5 @@
 import { longestPath } from '../compose.js';
-import { type ErrorSource, marginOf, trimmedMean } from '../statistics.js';
+import { type ErrorSource, trimmedMean } from '../statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
 import type { FoundBy, LayerFacts } from './match-level.js';
@@ -38,7 +38,7 @@ export interface Sum {
   readonly ms: number | undefined;
   /** Along the longest path; undefined where the edges are not known. */
   readonly parallelMs: number | undefined;
-  /** Of the logarithm of `ms`; undefined where nothing is known of how far measurements are apart. */
+  /** Of the logarithm of `ms`; undefined where the traces don't tell how far processes are apart. */
   readonly errors: readonly ErrorSource[] | undefined;
   /** Share of the sequences that were measured. */
   readonly measuredShare: number;
@@ -181,12 +181,9 @@ export class TraceEstimator {
       deviationMs: deviation,
       degreesOfFreedom,
     }));
-    if (reuse === 'own' || process === undefined) return sources;
+    // The model's own process is the one that it is told for; how far that is from others, whole models may tell.
+    if (reuse === 'own') return sources;
+    if (process === undefined) return undefined;
     return [...sources, { deviationMs: process.relative, degreesOfFreedom: process.degreesOfFreedom }];
   }
-}
-
-/** Half the width, in logarithms, of the interval of a sum by its parts alone. */
-export function marginOfParts(sum: Sum): number | undefined {
-  return sum.errors === undefined ? undefined : marginOf(sum.errors);
 }

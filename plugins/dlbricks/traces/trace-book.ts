@@ -56,7 +56,7 @@ function positionOf({ index, last }: MeasuredLayer): string {
 }
 
 /** The name under which a model without one goes. */
-function nameOf({ model, source }: TracedModel): string {
+export function nameOf({ model, source }: TracedModel): string {
   return model ?? source.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
 }
 
@@ -178,9 +178,13 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
         const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);
         occurrences.push({ ...sequence, model: name, process, ms, order: occurrences.length });
       }
-      const covered = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-      if (target !== undefined && covered <= most) continue;
-      most = covered;
+      const layersOf = (some: readonly Range[]): number =>
+        some.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+      const covered = layersOf(ranges);
+      // Several traces may describe it; the one that measured most of it is taken.
+      const measured = layersOf(ranges.filter((range) => range.samplesMs.length > 0));
+      if (target !== undefined && measured <= most) continue;
+      most = measured;
       target = {
         name,
         layers: covered,

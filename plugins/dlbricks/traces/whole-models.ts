@@ -1,5 +1,6 @@
 import { type ErrorSource, type Interval, marginOf } from '../statistics.js';
 import type { Sum } from './estimate-from-traces.js';
+import type { Reuse } from './find-occurrences.js';
 
 /** Fewest other models from which it is told how far estimates are from whole models. */
 const FEWEST_MODELS = 3;
@@ -58,14 +59,17 @@ export function learnFromWholeModels(others: readonly Sum[], calibrate: boolean)
   };
 }
 
-/** The interval in which the whole model's latency is expected; in logarithms the estimate is in its middle. */
-export function intervalOf(sum: Sum, learned: WholeModels | undefined): Interval | undefined {
+/**
+ * The interval in which the whole model's latency is expected; in logarithms the estimate is in its middle. There is none
+ * where neither several processes nor whole models tell how far estimates are off.
+ *
+ * @param reuse whose measurements the estimate is made of; of a model's own, its own process tells nothing of others
+ */
+export function intervalOf(sum: Sum, learned: WholeModels | undefined, reuse: Reuse): Interval | undefined {
   if (sum.ms === undefined) return undefined;
   const ms = sum.ms * (learned?.factor ?? 1);
-  const errors = [...(sum.errors ?? []), ...(learned?.errors ?? [])];
-  if (errors.length === 0 || (sum.errors === undefined && learned === undefined)) {
-    return { ms, lowMs: undefined, highMs: undefined };
-  }
-  const margin = marginOf(errors);
+  const isKnown = learned !== undefined || (sum.errors !== undefined && reuse !== 'own');
+  if (!isKnown) return { ms, lowMs: undefined, highMs: undefined };
+  const margin = marginOf([...(sum.errors ?? []), ...(learned?.errors ?? [])]);
   return { ms, lowMs: ms * Math.exp(-margin), highMs: ms * Math.exp(margin) };
 }

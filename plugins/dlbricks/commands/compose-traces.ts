@@ -1,0 +1,194 @@
+import { type Command, Option } from 'commander';
+import {
+  type BenchmarkAgent,
+  type CommandHost,
+  EXIT_PARTIAL,
+  type LoadedModel,
+  PlatformError,
+  type TracedModel,
+} from '../../../src/plugin-api.js';
+import { oneLine } from '../report/columns.js';
+import { chromeTrace } from '../traces/chrome-trace.js';
+import {
+  type EstimateSettings,
+  type Statistic,
+  STATISTICS,
+  type Sum,
+  TraceEstimator,
+} from '../traces/estimate-from-traces.js';
+import { type Reuse, REUSES } from '../traces/find-occurrences.js';
+import { onnxTarget } from '../traces/onnx-target.js';
+import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
+import { timedSum } from '../traces/timed-sums.js';
+import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
+import { traceReportOf } from '../traces/trace-report.js';
+import { TRACE_EXPORTERS, traceTable } from '../traces/trace-tables.js';
+import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
+import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
+import { loadModels } from './load-models.js';
+import { DEFAULTS, type MeasuringOptions, type PlaceOptions, runOptionsOf } from './options.js';
+
+/** How estimates are made from traces. */
+export interface TraceOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
+  readonly fromTraces?: readonly string[];
+  readonly fromStore?: boolean;
+  readonly statistic?: Statistic;
+  readonly occurrences?: Reuse;
+  readonly fill?: 'model';
+  readonly calibrate?: boolean;
+}
+
+/** What names a model that is in the traces themselves. */
+const IN_TRACES = 'trace:';
+
+export function addTraceOptions(command: Command): Command {
+  return command
+    .option('--from-traces <file...>', 'compose from these traces or layer tables, instead of measurements of bricks')
+    .option('--from-store', "compose from traces that 'import' kept")
+    .addOption(formatOption())
+    .addOption(
+      new Option('--statistic <name>', 'of the measurements of one layer (default: median)').choices(STATISTICS),
+    )
+    .addOption(
+      new Option(
+        '--occurrences <whose>',
+        "whose measurements count: all, the model's own, other models' (default: all)",
+      ).choices(REUSES),
+    )
+    .addOption(
+      new Option('--fill <how>', 'tell layers that nobody measured from others of their operator').choices(['model']),
+    )
+    .option('--calibrate', 'multiply by what other models of the traces took as a whole for each ms of their estimate');
+}
+
+/** Whether a command line is about traces. @throws PlatformError `usage` for options that belong to the other kind */
+export function isAboutTraces(
+  options: TraceOptions & { readonly recipe?: string; readonly results?: string },
+): boolean {
+  const isAbout = options.fromTraces !== undefined || options.fromStore === true;
+  if (options.fromTraces !== undefined && options.fromStore === true) {
+    throw new PlatformError('usage', 'expected either --from-traces or --from-store');
+  }
+  if (isAbout && (options.recipe !== undefined || options.results !== undefined)) {
+    throw new PlatformError(
+      'usage',
+      '--recipe and --results are about bricks that were measured here, not about traces',
+    );
+  }
+  const own = ['format', 'statistic', 'occurrences', 'fill', 'calibrate'] as const;
+  const stray = own.find((key) => options[key] !== undefined);
+  if (!isAbout && stray !== undefined) {
+    throw new PlatformError('usage', `--${stray} is for --from-traces and --from-store`);
+  }
+  return isAbout;
+}
+
+/** The traces that are meant, all of one system. */
+async function tracesOf(
+  options: TraceOptions,
+  host: CommandHost,
+): Promise<{ readonly models: readonly TracedModel[]; readonly system: string }> {
+  if (options.fromTraces !== undefined) {
+    const models = withSystem(await readTraces(options.fromTraces, options, host), options.system);
+    const system = onlySystem([...new Set(models.map((model) => model.system))], undefined, 'the traces');
+    return { models, system };
+  }
+  const store = await host.openStore(options.store);
+  const system = onlySystem(await storedSystems(store), options.system, 'the store');
+  return { models: await readStoredTraces(store, system), system };
+}
+
+/** @throws PlatformError `usage` where it is not clear which system is meant: measurements of two never mix */
+function onlySystem(systems: readonly string[], asked: string | undefined, where: string): string {
+  const fitting = asked === undefined ? systems : systems.filter((system) => system === asked);
+  const [system] = fitting;
+  if (system !== undefined && fitting.length === 1) return system;
+  const listed = systems.map((name) => `\n  ${oneLine(name)}`).join('');
+  if (systems.length === 0) {
+    throw new PlatformError('not_found', `${where}: nothing was imported there; 'dlbricks import FILE' does`);
+  }
+  throw new PlatformError(
+    'usage',
+    asked === undefined
+      ? `${where}: measurements of several systems never mix; say with --system which one is meant:${listed}`
+      : `${where}: nothing is of a system called ${JSON.stringify(asked)}; there are:${listed}`,
+  );
+}
+
+function targetInTraces(reference: string, book: TraceBook): Target {
+  const name = reference.slice(IN_TRACES.length);
+  const target = book.targets.find((candidate) => candidate.name === name);
+  if (target !== undefined) return target;
+  const known = book.targets.map((candidate) => `\n  ${IN_TRACES}${oneLine(candidate.name)}`).join('');
+  throw new PlatformError('not_found', `${reference}: the traces have no model of this name; they have:${known}`);
+}
+
+/** The cut whose layers the traces know: traces of frameworks are of layers, those of optimizing runtimes of kernels. */
+async function estimateOnnx(
+  model: LoadedModel,
+  options: TraceOptions,
+  estimator: TraceEstimator,
+  agent: () => Promise<BenchmarkAgent>,
+  host: CommandHost,
+): Promise<Sum> {
+  const settings = {
+    granularity: options.granularity ?? 1,
+    runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads),
+  };
+  const sumOf = async (cut: 'layer' | 'kernel'): Promise<Sum> =>
+    estimator.sum(await onnxTarget(model, { ...settings, cut }, agent, host.signal));
+  if (options.cut !== undefined) return sumOf(options.cut);
+  const layers = await sumOf('layer');
+  if (layers.measuredShare === 1) return layers;
+  const kernels = await sumOf('kernel');
+  const better = kernels.coverage - layers.coverage || kernels.measuredShare - layers.measuredShare;
+  return better > 0 ? kernels : layers;
+}
+
+/** Composes from traces; the part of `dlbricks compose` that measures nothing and never did. */
+export async function composeFromTraces(
+  references: readonly string[],
+  options: TraceOptions,
+  host: CommandHost,
+): Promise<void> {
+  const outputs = await prepareOutputs(options);
+  const { models, system } = await tracesOf(options, host);
+  const book = openTraceBook(models, options.granularity);
+  const settings: EstimateSettings = {
+    reuse: options.occurrences ?? 'all',
+    statistic: options.statistic ?? 'median',
+    fill: options.fill !== undefined,
+    calibrate: options.calibrate ?? false,
+  };
+  const estimator = new TraceEstimator(book, settings);
+  let connected: Promise<BenchmarkAgent> | undefined;
+  const agent = (): Promise<BenchmarkAgent> => (connected ??= host.connect(options.server, options.framework));
+  const inFiles = await loadModels(
+    references.filter((reference) => !reference.startsWith(IN_TRACES)),
+    options,
+    host,
+  );
+  const sums: Sum[] = [];
+  for (const reference of references.filter((name) => name.startsWith(IN_TRACES))) {
+    sums.push(estimator.sum(targetInTraces(reference, book)));
+  }
+  for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
+  if (references.length === 0) sums.push(...book.targets.map((target) => estimator.sum(target)));
+  if (sums.length === 0) throw new PlatformError('usage', 'the traces hold no model with layers');
+  // How far estimates are from whole models is learned from estimates that don't know their model.
+  const known = book.targets.map((target) => estimator.sum(target, settings.reuse === 'own' ? 'own' : 'others'));
+  const sources = [...new Set(models.map(({ source }) => source))];
+  const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
+  const trace = (): string => chromeTrace(sums.map((sum) => timedSum(sum, system)));
+  await writeExports(
+    (format) => (format === 'trace' ? trace() : TRACE_EXPORTERS[format](report)),
+    outputs.exports,
+    host,
+    () => {
+      if (outputs.quiet) return;
+      if (usesStandardOutput(outputs)) host.warn(traceTable(report).trimEnd());
+      else host.print(traceTable(report));
+    },
+  );
+  if (report.models.some((model) => !model.covers_whole_model)) host.setExitCode(EXIT_PARTIAL);
+}

@@ -1,0 +1,67 @@
+/** A layer, or several timed as one, of what is written. */
+export interface TimedPart {
+  readonly name: string;
+  readonly operator: string;
+  readonly ms: number;
+  /** What else is known of it, as arguments of its event. */
+  readonly tags: Readonly<Record<string, unknown>>;
+}
+
+/** A model of what is written: a run or an estimate. */
+export interface TimedModel {
+  readonly name: string;
+  readonly system: string;
+  /** Whether the parts were measured or estimated, in words for people. */
+  readonly title: string;
+  readonly parts: readonly TimedPart[];
+  /** Its latency as a whole, measured without layer tracing; undefined where it was not. */
+  readonly wholeMs: number | undefined;
+}
+
+/** Lanes of a model's process. */
+const [PARTS_THREAD, WHOLE_THREAD] = [1, 2];
+
+function* eventsOf(model: TimedModel, pid: number): Generator<object> {
+  const { name, system, title, parts, wholeMs } = model;
+  const label = (tid: number, text: string): object => ({
+    ph: 'M',
+    name: 'thread_name',
+    pid,
+    tid,
+    args: { name: text },
+  });
+  yield { ph: 'M', name: 'process_name', pid, args: { name } };
+  yield { ph: 'M', name: 'process_labels', pid, args: { labels: system } };
+  yield label(PARTS_THREAD, title);
+  const totalUs = parts.reduce((sum, { ms }) => sum + ms * 1000, 0);
+  const context = { model_name: name, system, trace_level: 'APPLICATION_TRACE' };
+  yield { ph: 'X', cat: 'model', name: title, pid, tid: PARTS_THREAD, ts: 0, dur: totalUs, args: context };
+  let ts = 0;
+  for (const [index, { name: part, operator, ms, tags }] of parts.entries()) {
+    const args = { trace_level: 'FRAMEWORK_TRACE', layer_sequence_index: String(index), op_name: operator, ...tags };
+    yield {
+      ph: 'X',
+      cat: 'layer',
+      name: part === '' ? operator : part,
+      pid,
+      tid: PARTS_THREAD,
+      ts,
+      dur: ms * 1000,
+      args,
+    };
+    ts += ms * 1000;
+  }
+  if (wholeMs === undefined) return;
+  yield label(WHOLE_THREAD, 'whole model, measured');
+  const args = { trace_level: 'MODEL_TRACE', evaluation_trace_level: 'MODEL_TRACE' };
+  yield { ph: 'X', cat: 'model', name: 'c_predict', pid, tid: WHOLE_THREAD, ts: 0, dur: wholeMs * 1000, args };
+}
+
+/**
+ * Models as Chrome's trace events, which Perfetto and chrome://tracing open, and `dlbricks import` reads again: a process
+ * for each, its parts one after another, and what was measured of the whole model below. Times are microseconds.
+ */
+export function chromeTrace(models: readonly TimedModel[]): string {
+  const events = models.flatMap((model, i) => [...eventsOf(model, i + 1)]);
+  return `{"displayTimeUnit":"ms","traceEvents":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
+}

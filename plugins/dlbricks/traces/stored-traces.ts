@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import {
+  type CollectionDefinition,
+  type MeasuredLayer,
+  PlatformError,
+  type ResultStore,
+  type TracedModel,
+  z,
+} from '../../../src/plugin-api.js';
+import { nameOf } from './trace-book.js';
+
+/** Keys of a store are short. */
+const MOST_NAME = 200;
+
+const trace = z.string().regex(/^[0-9a-f]{32}$/);
+const ms = z.array(z.number().nonnegative());
+
+const tensorsSchema = z.array(
+  z.strictObject({ elementType: z.string().optional(), dims: z.array(z.int().nonnegative()) }),
+);
+
+const modelSchema = z.strictObject({
+  /** Hash of the system, the name and all that was imported, so that importing it again changes nothing. */
+  trace,
+  system: z.string().min(1).max(MOST_NAME),
+  model: z.string().min(1).max(MOST_NAME),
+  source: z.string(),
+  importedAt: z.iso.datetime(),
+  /** Place among those that were imported at once. */
+  order: z.int().nonnegative(),
+  wholeMs: ms,
+  tracedWholeMs: ms,
+});
+
+const layerSchema = z.strictObject({
+  trace,
+  /** Place among the model's layers, with leading zeros. */
+  position: z.string().regex(/^\d{6}$/),
+  index: z.string(),
+  last: z.int().nonnegative().optional(),
+  granularity: z.int().min(1).optional(),
+  name: z.string(),
+  operator: z.string(),
+  signature: z.string().optional(),
+  attributes: z.record(z.string(), z.unknown()).optional(),
+  inputs: tensorsSchema.optional(),
+  outputs: tensorsSchema.optional(),
+  operations: z.number().nonnegative().optional(),
+  bytes: z.number().nonnegative().optional(),
+  after: z.array(z.int().nonnegative()).optional(),
+  samplesMs: ms,
+  runs: z.int().nonnegative(),
+});
+
+type StoredModel = z.infer<typeof modelSchema>;
+type StoredLayer = z.infer<typeof layerSchema>;
+
+/** Models of imported traces. */
+export const TRACED_MODELS: CollectionDefinition<StoredModel> = {
+  name: 'traced_models',
+  schema: modelSchema,
+  key: ['trace'],
+  indexes: [['system']],
+};
+
+/** Their layers. */
+export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
+  name: 'traced_layers',
+  schema: layerSchema,
+  key: ['trace', 'position'],
+  indexes: [],
+};
+
+/** A document holds what JSON can hold: nothing that is undefined. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/**
+ * Keeps traced models. Keeping the same again changes nothing.
+ *
+ * @param models their systems are known
+ * @throws PlatformError `usage` for names that are too long; `storage`
+ */
+export async function storeTraces(models: readonly TracedModel[], store: ResultStore, importedAt: Date): Promise<void> {
+  for (const [order, model] of models.entries()) {
+    const { system = '', source, layers, wholeMs, tracedWholeMs } = model;
+    const name = nameOf(model);
+    for (const [what, text] of [
+      ['system', system],
+      ['model', name],
+    ] as const) {
+      if (text.length > MOST_NAME) {
+        throw new PlatformError(
+          'usage',
+          `${source}: the name of the ${what} has ${text.length} characters; ${MOST_NAME} at most are kept`,
+        );
+      }
+    }
+    const id = createHash('sha256')
+      .update(JSON.stringify([system, name, layers, wholeMs, tracedWholeMs]))
+      .digest('hex')
+      .slice(0, 32);
+    await store.collection(TRACED_LAYERS).putMany(
+      layers.map(
+        (layer, i) =>
+          plain({
+            trace: id,
+            position: String(i).padStart(6, '0'),
+            ...layer,
+            samplesMs: [...layer.samplesMs],
+          }) as StoredLayer,
+      ),
+    );
+    // Last, so that a model that is there has all of its layers.
+    const times = { wholeMs: [...wholeMs], tracedWholeMs: [...tracedWholeMs] };
+    await store
+      .collection(TRACED_MODELS)
+      .put({ trace: id, system, model: name, source, importedAt: importedAt.toISOString(), order, ...times });
+  }
+}
+
+/** Systems of which something was imported. */
+export async function storedSystems(store: ResultStore): Promise<readonly string[]> {
+  const systems = new Set<string>();
+  for await (const { system } of store.collection(TRACED_MODELS).find({})) systems.add(system);
+  return [...systems].sort();
+}
+
+/** Everything that was imported of one system, in the order of importing. */
+export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
+  const found: StoredModel[] = [];
+  for await (const model of store.collection(TRACED_MODELS).find({ system })) found.push(model);
+  found.sort((a, b) => (a.importedAt < b.importedAt ? -1 : a.importedAt > b.importedAt ? 1 : a.order - b.order));
+  const models: TracedModel[] = [];
+  for (const { trace: id, model, source, wholeMs, tracedWholeMs } of found) {
+    const layers: MeasuredLayer[] = [];
+    for await (const layer of store.collection(TRACED_LAYERS).find({ trace: id })) layers.push(layer);
+    models.push({ model, system, source, layers, wholeMs, tracedWholeMs });
+  }
+  return models;
+}

@@ -1,0 +1,36 @@
+import type { System } from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../brick.js';
+import type { ModelResult } from '../evaluate.js';
+import { trimmedMean } from '../statistics.js';
+import type { TimedModel, TimedPart } from './chrome-trace.js';
+
+/** Below this the difference between a sum and its parts is rounding. */
+const LEAST_CALL_MS = 1e-6;
+
+/** A system's name in traces: the same text for measurements that may be mixed. */
+export function systemName({ processor, cores, framework, frameworkVersion, runOptions, fingerprint }: System): string {
+  const { threads } = runOptions;
+  return `${processor}, ${threads} of ${cores} cores, ${framework} ${frameworkVersion}, ${fingerprint.slice(0, 12)}`;
+}
+
+/**
+ * An estimate from bricks as a trace: each brick as often as the model has it, those that are missing without an event, and the
+ * call that a run of the model takes.
+ */
+export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): TimedModel {
+  const first = endToEnd?.first?.outcome;
+  const bricks = estimate.parts.flatMap(({ signature, operators, count, ms }): TimedPart[] => {
+    if (ms === undefined) return [];
+    const part = { name: operatorsLabel(operators), operator: operators.join('+'), ms, tags: { signature } };
+    return Array.from({ length: count }, () => part);
+  });
+  const callMs = (estimate.sequential?.ms ?? 0) - bricks.reduce((sum, { ms }) => sum + ms, 0);
+  const call = { name: 'call', operator: '(empty call)', ms: callMs, tags: {} };
+  return {
+    name: estimate.name,
+    system: systemName(system),
+    title: 'estimate from bricks',
+    wholeMs: first?.kind === 'samples' ? trimmedMean(first.runMs) : undefined,
+    parts: callMs > LEAST_CALL_MS ? [...bricks, call] : bricks,
+  };
+}

@@ -1,0 +1,42 @@
+import type { TimedModel } from './chrome-trace.js';
+import type { Sum } from './estimate-from-traces.js';
+import type { LayerFacts } from './match-level.js';
+
+function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[] | undefined {
+  return tensors?.map(({ dims }) => dims);
+}
+
+/** The type that all tensors have. */
+function elementTypeOf({ inputs = [], outputs = [] }: LayerFacts): string | undefined {
+  const types = new Set([...inputs, ...outputs].map(({ elementType }) => elementType));
+  return types.size === 1 ? [...types][0] : undefined;
+}
+
+/** An estimate from traces as a trace. What is missing has no event; sequences of several layers know only their operators. */
+export function timedSum({ target, parts }: Sum, system: string): TimedModel {
+  return {
+    name: target.name,
+    system,
+    title: 'estimate from traces',
+    wholeMs: target.wholeMs,
+    parts: parts.flatMap(({ sequence, ms, foundBy }) => {
+      if (ms === undefined) return [];
+      const { layers, name } = sequence;
+      const [first, second] = layers;
+      const operator = layers.map((layer) => layer.operator).join('+');
+      if (first === undefined || second !== undefined) return [{ name, operator, ms, tags: { found_by: foundBy } }];
+      const { signature, attributes, inputs, outputs, operations, bytes } = first;
+      const tags = {
+        found_by: foundBy,
+        signature,
+        attributes,
+        input_shapes: shapesOf(inputs),
+        output_shapes: shapesOf(outputs),
+        element_type: elementTypeOf(first),
+        operations,
+        bytes,
+      };
+      return [{ name, operator, ms, tags }];
+    }),
+  };
+}

@@ -1,0 +1,239 @@
+import { z } from '../../../src/plugin-api.js';
+import { CONFIDENCE, geometricMean, meanOf } from '../statistics.js';
+import { type EstimateSettings, STATISTICS, statisticOf, type Sum } from './estimate-from-traces.js';
+import { REUSES } from './find-occurrences.js';
+import type { FoundBy } from './match-level.js';
+import type { TraceBook } from './trace-book.js';
+import { intervalOf, learnFromWholeModels } from './whole-models.js';
+
+/** null: not known. */
+const ms = z.number().nonnegative().nullable();
+
+const foundBySchema = z.enum(['position', 'signature', 'attributes', 'shapes', 'fill']);
+
+const layerSchema = z.strictObject({
+  position: z.string(),
+  name: z.string(),
+  operators: z.array(z.string()),
+  ms,
+  found_by: foundBySchema
+    .nullable()
+    .describe('What the measurements it was found by have in common with it; null: missing'),
+  occurrences: z.int().describe('Measurements that the latency is made of'),
+});
+
+const modelSchema = z.strictObject({
+  name: z.string(),
+  layers: z.int(),
+  sequences: z.int(),
+  unique: z.int().describe('Different sequences'),
+  measured_share: z.number().describe('Share of the sequences that were measured'),
+  coverage: z.number().describe('Share of the sequences that have a latency, measured or filled in'),
+  covers_whole_model: z.boolean(),
+  estimate_ms: ms.describe('Sum over the sequences that have a latency; only of that part where coverage is below 1'),
+  estimate_low_ms: ms,
+  estimate_high_ms: ms,
+  filled_ms: z.number().describe('Of estimate_ms, what was filled in'),
+  parallel_ms: ms.describe('Longest path; null where nobody told which layer reads which'),
+  end_to_end_ms: ms.describe('The whole model as it was measured, its layers not traced meanwhile'),
+  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, whatever the coverage'),
+  whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
+  found_by: z.partialRecord(foundBySchema, z.int()).describe('Sequences by how their latency was found'),
+  sequence_list: z.array(layerSchema),
+});
+
+const summarySchema = z.strictObject({
+  models: z.int(),
+  layers: z.int(),
+  sequences: z.int(),
+  unique: z.int(),
+  complete_models: z.int().describe('Models that their estimate covers, and whose whole latency is known'),
+  geomean_normalized_latency: z.number().nullable().describe('Over complete_models'),
+  mape_percent: z.number().nullable(),
+  worst_percent: z.number().nullable(),
+  within_5_percent: z.int(),
+  within_10_percent: z.int(),
+  within_interval: z.int().describe('Of complete_models, those whose whole latency is in the interval'),
+  with_interval: z.int().describe('Of complete_models, those that have one'),
+  compared_models: z.int().describe('Models of which anything is covered, and whose whole latency is known'),
+  geomean_of_compared: z
+    .number()
+    .nullable()
+    .describe('The same over compared_models: estimates of parts count as if they were whole'),
+  whole_seconds: z.number().nullable().describe('One run of each of compared_models'),
+  unique_seconds: z.number().nullable().describe('One run of each unique measured sequence of theirs'),
+  speedup: z.number().nullable().describe('whole_seconds / unique_seconds'),
+});
+
+/** What `dlbricks compose --from-traces --export-json` writes. */
+export const traceReportSchema = z.strictObject({
+  format: z.literal('dlbricks-trace-report/1'),
+  system: z.string().describe('What all of the measurements were taken on'),
+  sources: z.array(z.string()),
+  settings: z.strictObject({
+    granularity: z.int().nullable(),
+    statistic: z.enum(STATISTICS),
+    occurrences: z.enum(REUSES),
+    fill: z.boolean(),
+    calibrate: z.boolean(),
+    confidence: z.number(),
+  }),
+  corrections: z.array(
+    z.strictObject({
+      model: z.string(),
+      source: z.string(),
+      factor: z.number(),
+      whole_ms: z.number(),
+      traced_whole_ms: z.number(),
+    }),
+  ),
+  models: z.array(modelSchema),
+  summary: summarySchema,
+});
+
+export type TraceReport = z.infer<typeof traceReportSchema>;
+export type TraceModelReport = TraceReport['models'][number];
+
+/** What an estimate was made with. */
+export interface TraceReportSettings extends EstimateSettings {
+  readonly system: string;
+  readonly sources: readonly string[];
+  readonly granularity: number | undefined;
+}
+
+/** @param others estimates of the other models that are in the traces as a whole */
+function modelReport(sum: Sum, others: readonly Sum[], { calibrate, reuse }: EstimateSettings): TraceModelReport {
+  const { target, parts, coverage, measuredShare, parallelMs } = sum;
+  const learned = learnFromWholeModels(others, calibrate);
+  const interval = intervalOf(sum, learned, reuse);
+  const foundBy: Partial<Record<FoundBy, number>> = {};
+  for (const part of parts) if (part.foundBy !== undefined) foundBy[part.foundBy] = (foundBy[part.foundBy] ?? 0) + 1;
+  const factor = learned?.factor ?? 1;
+  const endToEndMs = target.wholeMs ?? null;
+  return {
+    name: target.name,
+    layers: target.layers,
+    sequences: parts.length,
+    unique: new Set(parts.map(({ sequence }) => sequence.identity)).size,
+    measured_share: measuredShare,
+    coverage,
+    covers_whole_model: coverage === 1,
+    estimate_ms: interval?.ms ?? null,
+    estimate_low_ms: interval?.lowMs ?? null,
+    estimate_high_ms: interval?.highMs ?? null,
+    filled_ms:
+      factor * parts.reduce((total, { foundBy: by, ms: part }) => total + (by === 'fill' ? (part ?? 0) : 0), 0),
+    parallel_ms: parallelMs === undefined ? null : parallelMs * factor,
+    end_to_end_ms: endToEndMs,
+    normalized_latency:
+      interval === undefined || endToEndMs === null || endToEndMs === 0 ? null : interval.ms / endToEndMs,
+    whole_models: learned?.models ?? 0,
+    found_by: foundBy,
+    sequence_list: parts.map((part) => ({
+      position: part.sequence.position,
+      name: part.sequence.name,
+      operators: part.sequence.layers.map(({ operator }) => operator),
+      ms: part.ms ?? null,
+      found_by: part.foundBy ?? null,
+      occurrences: part.occurrences,
+    })),
+  };
+}
+
+/** One run of each different sequence that was measured for these models. */
+function uniqueMs(sums: readonly Sum[], { occurrences }: TraceBook, settings: EstimateSettings): number {
+  const wanted = new Set(
+    sums.flatMap(({ parts }) =>
+      parts.flatMap(({ foundBy, sequence }) =>
+        foundBy === undefined || foundBy === 'fill' ? [] : [sequence.identity],
+      ),
+    ),
+  );
+  const found = new Map<string, number[]>();
+  for (const { identity, ms: one } of occurrences) {
+    if (!wanted.has(identity)) continue;
+    const values = found.get(identity);
+    if (values === undefined) found.set(identity, [one]);
+    else values.push(one);
+  }
+  return [...found.values()].reduce((total, values) => total + statisticOf(values, settings.statistic), 0);
+}
+
+function summaryOf(
+  sums: readonly Sum[],
+  models: readonly TraceModelReport[],
+  book: TraceBook,
+  settings: EstimateSettings,
+): TraceReport['summary'] {
+  const compared = models.filter(({ normalized_latency: value }) => value !== null);
+  const complete = compared.filter((model) => model.covers_whole_model);
+  const normalized = (some: readonly TraceModelReport[]): number[] =>
+    some.flatMap(({ normalized_latency: value }) => value ?? []);
+  const errors = normalized(complete).map((value) => Math.abs(value - 1) * 100);
+  const withInterval = complete.filter(({ estimate_low_ms: low }) => low !== null);
+  const comparedSums = sums.filter((_sum, i) => models[i]?.normalized_latency !== null);
+  const wholeMs = comparedSums.reduce((total, { target }) => total + (target.wholeMs ?? 0), 0);
+  const unique = uniqueMs(comparedSums, book, settings);
+  const isComparable = comparedSums.length > 0 && unique > 0;
+  return {
+    models: models.length,
+    layers: models.reduce((total, { layers }) => total + layers, 0),
+    sequences: models.reduce((total, { sequences }) => total + sequences, 0),
+    unique: new Set(sums.flatMap(({ parts }) => parts.map(({ sequence }) => sequence.identity))).size,
+    complete_models: complete.length,
+    geomean_normalized_latency: geometricMean(normalized(complete)) ?? null,
+    mape_percent: meanOf(errors) ?? null,
+    worst_percent: errors.length === 0 ? null : Math.max(...errors),
+    within_5_percent: errors.filter((error) => error <= 5).length,
+    within_10_percent: errors.filter((error) => error <= 10).length,
+    within_interval: withInterval.filter(({ end_to_end_ms: whole, estimate_low_ms: low, estimate_high_ms: high }) => {
+      return whole !== null && low !== null && high !== null && low <= whole && whole <= high;
+    }).length,
+    with_interval: withInterval.length,
+    compared_models: compared.length,
+    geomean_of_compared: geometricMean(normalized(compared)) ?? null,
+    whole_seconds: isComparable ? wholeMs / 1000 : null,
+    unique_seconds: isComparable ? unique / 1000 : null,
+    speedup: isComparable ? wholeMs / unique : null,
+  };
+}
+
+/**
+ * Estimates as the document that is exported and shown.
+ *
+ * @param sums of the models that were asked for
+ * @param known of every model that is in the traces as a whole, each without its own measurements unless those are meant
+ */
+export function traceReportOf(
+  sums: readonly Sum[],
+  known: readonly Sum[],
+  book: TraceBook,
+  settings: TraceReportSettings,
+): TraceReport {
+  const { system, sources, granularity, statistic, reuse, fill, calibrate } = settings;
+  const models = sums.map((sum) =>
+    modelReport(
+      sum,
+      known.filter(({ target }) => target.name !== sum.target.name),
+      settings,
+    ),
+  );
+  return {
+    format: 'dlbricks-trace-report/1',
+    system,
+    sources: [...sources],
+    settings: {
+      granularity: granularity ?? null,
+      statistic,
+      occurrences: reuse,
+      fill,
+      calibrate,
+      confidence: CONFIDENCE,
+    },
+    corrections: book.corrections.map(({ model, source, factor, wholeMs, tracedWholeMs }) => {
+      return { model, source, factor, whole_ms: wholeMs, traced_whole_ms: tracedWholeMs };
+    }),
+    models,
+    summary: summaryOf(sums, models, book, settings),
+  };
+}

@@ -1,0 +1,196 @@
+import Table from 'cli-table3';
+import { operatorsLabel } from '../brick.js';
+import { formatMs, oneLine } from '../report/columns.js';
+import { csvField } from '../report/csv.js';
+import { markdownRow } from '../report/markdown.js';
+import { FOUND_BY, type FoundBy } from './match-level.js';
+import type { TraceModelReport, TraceReport } from './trace-report.js';
+
+/** How many missing layers are named per model before the rest is counted. */
+const MOST_MISSING_SHOWN = 5;
+
+const UNKNOWN = '-';
+
+function percent(value: number | null, digits = 1): string {
+  return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
+  return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
+}
+
+interface Column {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+  readonly cell: (model: TraceModelReport) => string;
+}
+
+function columnsFor({ models }: TraceReport): readonly Column[] {
+  const column = (title: string, cell: Column['cell'], align: Column['align'] = 'right'): Column => ({
+    title,
+    align,
+    cell,
+  });
+  const has = (isThere: (model: TraceModelReport) => boolean): boolean => models.some(isThere);
+  return [
+    column('model', ({ name }) => oneLine(name), 'left'),
+    column('layers', ({ layers }) => String(layers)),
+    column('unique', ({ unique }) => String(unique)),
+    column('estimate (ms)', ({ estimate_ms: ms, covers_whole_model: isWhole }) =>
+      ms !== null && !isWhole ? `part: ${formatMs(ms)}` : formatMs(ms),
+    ),
+    column('95 % (ms)', (model) => (model.covers_whole_model ? intervalCell(model) : UNKNOWN)),
+    column('measured', ({ measured_share: share }) => percent(share * 100)),
+    ...(has(({ found_by: foundBy }) => (foundBy.fill ?? 0) > 0)
+      ? [
+          column('filled in', ({ filled_ms: filled, estimate_ms: ms }) =>
+            ms === null || ms === 0 ? UNKNOWN : percent((100 * filled) / ms),
+          ),
+        ]
+      : []),
+    ...(has(({ parallel_ms: ms }) => ms !== null)
+      ? [column('longest path (ms)', ({ parallel_ms: ms }) => formatMs(ms))]
+      : []),
+    ...(has(({ end_to_end_ms: ms }) => ms !== null)
+      ? [
+          column('end-to-end (ms)', ({ end_to_end_ms: ms }) => formatMs(ms)),
+          column('normalized', ({ normalized_latency: value }) => (value === null ? UNKNOWN : value.toFixed(3))),
+        ]
+      : []),
+  ];
+}
+
+/** Layers without a latency, those of one operator together, the most first. */
+function missingLines({ name, sequence_list: sequences }: TraceModelReport): string[] {
+  const counts = new Map<string, { count: number; first: string }>();
+  for (const { found_by: foundBy, operators, position } of sequences) {
+    if (foundBy !== null) continue;
+    const label = operatorsLabel(operators);
+    const counted = counts.get(label) ?? { count: 0, first: position };
+    counted.count++;
+    counts.set(label, counted);
+  }
+  const all = [...counts].sort(([, a], [, b]) => b.count - a.count);
+  const lines = all.slice(0, MOST_MISSING_SHOWN).map(([label, { count, first }]) => {
+    return `  ${oneLine(`${name}: missing ${count} x ${label} (first: layer ${first})`)}`;
+  });
+  const rest = all.slice(MOST_MISSING_SHOWN).reduce((sum, [, { count }]) => sum + count, 0);
+  return rest > 0 ? [...lines, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : lines;
+}
+
+function foundLine({ models }: TraceReport): string {
+  const counts = new Map<string, number>();
+  for (const { found_by: foundBy } of models) {
+    for (const [by, count] of Object.entries(foundBy)) counts.set(by, (counts.get(by) ?? 0) + count);
+  }
+  const parts = [...counts].map(([by, count]) => `${count} by ${FOUND_BY[by as FoundBy]}`);
+  return `layers found: ${parts.length === 0 ? 'none' : parts.join(', ')}`;
+}
+
+const COUNTED = {
+  all: 'all measurements',
+  own: "each model's own measurements",
+  others: "other models' measurements only",
+} as const;
+
+/** What the table means, in sentences. */
+function summaryLines(report: TraceReport): readonly string[] {
+  const { summary, settings, system, corrections, models } = report;
+  const lines = [
+    `system: ${system}; ${COUNTED[settings.occurrences]}; ${settings.statistic} over a layer's occurrences`,
+    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${summary.unique} unique of ${summary.sequences} timed as one`,
+    foundLine(report),
+  ];
+  for (const { model, factor, whole_ms: whole, traced_whole_ms: traced } of corrections) {
+    lines.push(
+      `${model}: layer times multiplied by ${factor.toFixed(3)}, since the whole model took ${formatMs(traced)} ms with its layers traced and ${formatMs(whole)} ms without`,
+    );
+  }
+  if (settings.calibrate)
+    lines.push('estimates are multiplied by what other models of these traces took as a whole for each ms of theirs');
+  if (models.some(({ covers_whole_model: isWhole, estimate_low_ms: low }) => isWhole && low === null)) {
+    lines.push(
+      'no interval: nothing in these traces tells how far processes are apart, neither one layer in several of them nor whole models',
+    );
+  }
+  if (models.some(({ covers_whole_model: isWhole }) => !isWhole)) {
+    lines.push("'part' marks an estimate that covers only a part of its model");
+  }
+  if (summary.geomean_normalized_latency !== null) {
+    lines.push(
+      `normalized latency, ${counted(summary.complete_models, 'covered model')}: geometric mean ${summary.geomean_normalized_latency.toFixed(4)}; mean error ${percent(summary.mape_percent, 2)}, worst ${percent(summary.worst_percent)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent}`,
+    );
+  }
+  if (summary.with_interval > 0) {
+    lines.push(
+      `intervals: ${summary.within_interval} of ${summary.with_interval} hold what was measured; they should for ${settings.confidence * 100} %`,
+    );
+  }
+  if (summary.compared_models > summary.complete_models && summary.geomean_of_compared !== null) {
+    lines.push(
+      `geometric mean with the ${summary.compared_models - summary.complete_models} models of which only a part is covered, as if it were all: ${summary.geomean_of_compared.toFixed(4)}`,
+    );
+  }
+  if (summary.speedup !== null && summary.whole_seconds !== null && summary.unique_seconds !== null) {
+    lines.push(
+      `one run of each: whole models ${summary.whole_seconds.toFixed(2)} s, unique layers ${summary.unique_seconds.toFixed(2)} s, speedup ${summary.speedup.toFixed(3)}`,
+    );
+  }
+  return lines.map(oneLine);
+}
+
+/** For people. */
+export function traceTable(report: TraceReport): string {
+  const columns = columnsFor(report);
+  const table = new Table({
+    head: columns.map(({ title }) => title),
+    colAligns: columns.map(({ align }) => align),
+    style: { head: [], border: [], compact: true },
+  });
+  for (const model of report.models) table.push(columns.map(({ cell }) => cell(model)));
+  return [table.toString(), ...report.models.flatMap(missingLines), ...summaryLines(report), ''].join('\n');
+}
+
+function traceMarkdown(report: TraceReport): string {
+  const columns = columnsFor(report);
+  const lines = [
+    markdownRow(columns.map(({ title }) => title)),
+    markdownRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    ...report.models.map((model) => markdownRow(columns.map(({ cell }) => cell(model)))),
+    '',
+    ...summaryLines(report).map((line) => `- ${line}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const CSV_COLUMNS = [
+  'name',
+  'layers',
+  'sequences',
+  'unique',
+  'measured_share',
+  'coverage',
+  'estimate_ms',
+  'estimate_low_ms',
+  'estimate_high_ms',
+  'filled_ms',
+  'parallel_ms',
+  'end_to_end_ms',
+  'normalized_latency',
+] as const satisfies readonly (keyof TraceModelReport)[];
+
+function traceCsv({ models }: TraceReport): string {
+  const rows = models.map((model) => CSV_COLUMNS.map((column) => model[column]));
+  return [[...CSV_COLUMNS], ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+}
+
+/** One text a format, all from the same document; those of the report have the same names. */
+export const TRACE_EXPORTERS = {
+  json: (report: TraceReport): string => `${JSON.stringify(report, null, 2)}\n`,
+  csv: traceCsv,
+  markdown: traceMarkdown,
+} as const;

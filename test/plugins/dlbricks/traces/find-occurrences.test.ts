@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OccurrenceIndex } from '../../../../plugins/dlbricks/traces/find-occurrences.js';
+import { identityOf, type LayerFacts } from '../../../../plugins/dlbricks/traces/match-level.js';
+import type { Occurrence, Target } from '../../../../plugins/dlbricks/traces/trace-book.js';
+
+const CONV: LayerFacts = {
+  operator: 'Conv',
+  signature: 'abc',
+  attributes: { strides: [2, 2], group: 1 },
+  inputs: [
+    { elementType: 'float32', dims: [1, 3, 8, 8] },
+    { elementType: 'float32', dims: [4, 3, 3, 3] },
+  ],
+  outputs: [{ elementType: 'float32', dims: [1, 4, 4, 4] }],
+  activations: [0],
+};
+const TARGET: Target = { name: 'asked', layers: 1, sequences: [], edges: undefined, wholeMs: undefined };
+
+function levelOf(measured: LayerFacts): string | undefined {
+  const occurrence: Occurrence = {
+    position: '0',
+    name: '',
+    layers: [measured],
+    identity: identityOf([measured]),
+    model: 'm',
+    process: 'p',
+    ms: 1,
+    order: 0,
+  };
+  const sequence = { position: '5', name: '', layers: [CONV], identity: identityOf([CONV]) };
+  return new OccurrenceIndex([occurrence]).find(TARGET, sequence, 'all')?.level;
+}
+
+function without(...keys: readonly (keyof LayerFacts)[]): LayerFacts {
+  return Object.fromEntries(
+    Object.entries(CONV).filter(([key]) => !keys.includes(key as keyof LayerFacts)),
+  ) as unknown as LayerFacts;
+}
+
+describe('a layer is found at the strongest level that its trace supports', () => {
+  const cases: readonly (readonly [string, LayerFacts, string | undefined])[] = [
+    ['the same signature', { operator: 'whatever', signature: 'abc' }, 'signature'],
+    [
+      'attributes in another order',
+      { ...without('signature'), attributes: { group: 1, strides: [2, 2] } },
+      'attributes',
+    ],
+    ['other attributes', { ...without('signature'), attributes: { strides: [1, 1], group: 1 } }, 'shapes'],
+    ['no attributes', without('signature', 'attributes'), 'shapes'],
+    ['only outputs', without('signature', 'attributes', 'inputs'), 'shapes'],
+    [
+      'weights left out of the inputs',
+      { ...without('signature', 'attributes'), inputs: CONV.inputs?.slice(0, 1) },
+      'shapes',
+    ],
+    [
+      'no element types',
+      {
+        ...without('signature', 'attributes'),
+        inputs: CONV.inputs?.map(({ dims }) => ({ dims })),
+        outputs: [{ dims: [1, 4, 4, 4] }],
+      },
+      'shapes',
+    ],
+    [
+      'another element type',
+      { ...without('signature'), outputs: [{ elementType: 'float16', dims: [1, 4, 4, 4] }] },
+      undefined,
+    ],
+    [
+      'another shape',
+      { ...without('signature'), outputs: [{ elementType: 'float32', dims: [1, 4, 4, 5] }] },
+      undefined,
+    ],
+    ['another operator', { ...without('signature'), operator: 'ConvInteger' }, undefined],
+    ['a name and nothing else', { operator: 'Conv' }, undefined],
+  ];
+  for (const [what, measured, level] of cases) {
+    test(what, () => assert.equal(levelOf(measured), level));
+  }
+});

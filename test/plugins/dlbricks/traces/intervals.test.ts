@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { TraceEstimator } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
+import { openTraceBook } from '../../../../plugins/dlbricks/traces/trace-book.js';
+import { intervalOf, learnFromWholeModels } from '../../../../plugins/dlbricks/traces/whole-models.js';
+import type { TracedModel } from '../../../../src/plugin-api.js';
+import { normalNumbers } from '../noise.js';
+import { type Row, traced } from './table.js';
+
+const LAYERS = Array.from({ length: 30 }, (_, i) => ({ size: 10 * (i + 1), ms: 1 + i / 10 }));
+
+/** How much slower than the layers' own times: a process in all of its layers, each occurrence, and the whole model. */
+interface Noise {
+  readonly process: number;
+  readonly occurrence: number;
+  readonly whole: number;
+}
+
+function models(count: number, noise: Noise, normal: () => number, withWhole: boolean): readonly TracedModel[] {
+  return Array.from({ length: count }, (_, m) => {
+    const slower = Math.exp(noise.process * normal());
+    const rows = LAYERS.filter((_layer, i) => (i + m) % 3 > 0);
+    const timed = rows.map(({ size, ms }): Row => ['Conv', size, ms * slower * Math.exp(noise.occurrence * normal())]);
+    const whole =
+      rows.reduce((sum, { ms }) => sum + ms, 0) * Math.exp(noise.process * normal()) * Math.exp(noise.whole * normal());
+    return traced(`m${m}`, timed, { wholeMs: withWhole ? [whole] : [] });
+  });
+}
+
+/** Share of the intervals that hold the whole model's time in a world with this noise. */
+function shareHeld(noise: Noise, options: { readonly learns: boolean; readonly calibrate: boolean }): number {
+  const normal = normalNumbers(7);
+  let [held, all] = [0, 0];
+  for (let world = 0; world < 30; world++) {
+    const book = openTraceBook(models(12, noise, normal, true), undefined);
+    const estimator = new TraceEstimator(book, {
+      reuse: 'others',
+      statistic: 'median',
+      fill: false,
+      calibrate: options.calibrate,
+    });
+    const sums = book.targets.map((target) => estimator.sum(target));
+    for (const sum of sums) {
+      const learned = options.learns
+        ? learnFromWholeModels(
+            sums.filter((other) => other !== sum),
+            options.calibrate,
+          )
+        : undefined;
+      const interval = intervalOf(sum, learned, 'others');
+      const { wholeMs = 0 } = sum.target;
+      assert(interval?.lowMs !== undefined && interval.highMs !== undefined);
+      all++;
+      if (interval.lowMs <= wholeMs && wholeMs <= interval.highMs) held++;
+    }
+  }
+  return held / all;
+}
+
+describe('intervals hold in worlds whose spread is known', () => {
+  const cases = [
+    ['occurrences differ', { process: 0, occurrence: 0.1, whole: 0 }, { learns: false, calibrate: false }],
+    ['processes differ', { process: 0.05, occurrence: 0.02, whole: 0 }, { learns: false, calibrate: false }],
+    [
+      'processes differ, whole models are known',
+      { process: 0.05, occurrence: 0.02, whole: 0 },
+      { learns: true, calibrate: false },
+    ],
+    [
+      'models are not quite their sums',
+      { process: 0.02, occurrence: 0.05, whole: 0.08 },
+      { learns: true, calibrate: false },
+    ],
+    ['the same, calibrated', { process: 0.02, occurrence: 0.05, whole: 0.08 }, { learns: true, calibrate: true }],
+  ] as const;
+  for (const [what, noise, options] of cases) {
+    test(what, () => {
+      const held = shareHeld(noise, options);
+      // 360 intervals: 95 % and four standard deviations of a share; wider ones are allowed where parts are told cautiously.
+      assert(held >= 0.9, `${held}`);
+    });
+  }
+
+  test('they are not so wide that they tell nothing', () => {
+    assert(shareHeld({ process: 0.02, occurrence: 0.05, whole: 0.2 }, { learns: false, calibrate: false }) < 0.7);
+  });
+});
+
+describe('what is not known', () => {
+  test('one process alone tells no interval', () => {
+    const book = openTraceBook(
+      [
+        traced('a', [
+          ['Conv', 8, 4, 4.1, 4.2],
+          ['Conv', 8, 4, 4.1, 4.2],
+        ]),
+      ],
+      undefined,
+    );
+    const estimator = new TraceEstimator(book, { reuse: 'all', statistic: 'median', fill: false, calibrate: false });
+    const [target] = book.targets;
+    assert(target !== undefined);
+    assert.equal(intervalOf(estimator.sum(target), undefined, 'all')?.highMs, undefined);
+  });
+
+  test('calibration takes out what other models were off by', () => {
+    const book = openTraceBook(
+      ['a', 'b', 'c', 'd'].map((name) =>
+        traced(
+          name,
+          [
+            ['Conv', 8, 4],
+            ['Relu', 8, 1],
+          ],
+          { wholeMs: [6] },
+        ),
+      ),
+      undefined,
+    );
+    const estimator = new TraceEstimator(book, { reuse: 'others', statistic: 'median', fill: false, calibrate: true });
+    const [sum, ...others] = book.targets.map((target) => estimator.sum(target));
+    assert(sum !== undefined);
+    assert.equal(learnFromWholeModels(others, true)?.factor.toFixed(9), (6 / 5).toFixed(9));
+    assert.equal(learnFromWholeModels(others.slice(0, 2), true), undefined);
+  });
+});
