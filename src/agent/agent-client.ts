@@ -3,6 +3,7 @@ import { BenchmarkServiceService, type Measurement } from '../generated/mlmodels
 import { TraceServiceService } from '../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../rpc/client.js';
 import type { BenchmarkAgent, MeasureOptions } from './benchmark-agent.js';
+import type { LayerTrace } from './layer-trace.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from './trace-wire.js';
 import * as wire from './wire.js';
@@ -80,11 +81,13 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
         level: toWireLevel(level),
       };
       const deadlineMs = 2 * protocol.timeLimitMs + MEASURE_WAIT_MS;
+      let trace: LayerTrace | undefined;
       for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
         const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
         if (progress !== undefined) onProgress?.(progress);
-        if (event?.$case === 'trace') return understand(() => fromWireLayerTrace(event.value));
+        if (event?.$case === 'trace') trace = understand(() => fromWireLayerTrace(event.value));
       }
+      if (trace !== undefined) return trace;
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
     },
 

@@ -33,7 +33,7 @@ const DEFINITION = {
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
   if (activeTracing() !== undefined) return work();
   const tracing = await requireTracing({ serviceName: 'mlmodelscope-agent', environment: process.env });
-  const headers = Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, `${value}`]));
+  const headers = Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]));
   return tracing.under(headers, work);
 }
 

@@ -6,6 +6,7 @@ import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
 import { registerRegistryCommand } from './commands/registry.js';
 import { registerServeCommand } from './commands/serve.js';
+import { registerTraceCommand } from './commands/trace.js';
 import { registerVersionCommand } from './commands/version.js';
 import { registerZooCommand } from './commands/zoo.js';
 import type { OwnedHost } from './host.js';
@@ -49,6 +50,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerEvaluationsCommand(program, host);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);
+  registerTraceCommand(program, host);
   registerVersionCommand(program, host, plugins);
   inheritSettings(program);
   return program;

@@ -45,3 +45,9 @@ export const SPANS = {
 export function durationMsOf({ start_unix_nano, end_unix_nano }: SpanDocument): number {
   return Number(BigInt(end_unix_nano) - BigInt(start_unix_nano)) / 1e6;
 }
+
+/** Compares for sorting, the earliest start first. */
+export function byStart(a: SpanDocument, b: SpanDocument): number {
+  const [first, second] = [BigInt(a.start_unix_nano), BigInt(b.start_unix_nano)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}

@@ -1,0 +1,26 @@
+import { type Command, Option } from 'commander';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { TRACE_EXPORTERS, type TraceFormat } from '../../tracing/exporters/index.js';
+import { storedTrace } from '../stored-trace.js';
+
+const FORMATS = Object.keys(TRACE_EXPORTERS) as TraceFormat[];
+
+interface ExportOptions {
+  readonly format: TraceFormat;
+  readonly store?: string;
+}
+
+/** `mlmodelscope trace export ID`: a trace as other tools read it. */
+export function registerTraceExport(trace: Command, host: CommandHost): void {
+  trace
+    .command('export')
+    .description("Print a trace as Jaeger's JSON, which the platform's analyses read, or as OTLP's")
+    .argument('<id>', 'of the trace, its first digits, or latest')
+    .addOption(new Option('--format <format>', 'the form').choices(FORMATS).default('jaeger'))
+    .option('--store <uri>', 'where traces are kept')
+    .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
+    .action(async (id: string, { format, store: uri }: ExportOptions) => {
+      const spans = await storedTrace(await host.openStore(uri), id);
+      host.print(`${JSON.stringify(TRACE_EXPORTERS[format](spans))}\n`);
+    });
+}

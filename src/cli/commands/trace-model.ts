@@ -1,0 +1,122 @@
+import Table from 'cli-table3';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type LayerTable, layerTable } from '../../agent/layer-table.js';
+import type { MeasureProgress } from '../../agent/benchmark-agent.js';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import type { Protocol } from '../../measurement/protocol.js';
+import { weightlessBenchmark } from '../../measurement/weightless.js';
+import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
+import { requireTracing } from '../../tracing/start-tracing.js';
+import type { TraceLevel } from '../../tracing/trace-level.js';
+
+const LIMITS = {
+  warmupRuns: 3,
+  minRuns: 3,
+  timeBudgetMs: 10_000,
+  occasion: 1,
+  timeLimitMs: 120_000,
+  memoryLimitBytes: 8 * 2 ** 30,
+} as const satisfies Partial<Protocol>;
+
+/** Of the spans; the table has the kernels in any case. */
+const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
+
+interface TraceModelOptions {
+  readonly server?: string;
+  readonly framework?: FrameworkName;
+  readonly store?: string;
+  readonly batch: number;
+  readonly threads: number;
+  readonly runs: number;
+  readonly level: (typeof LEVELS)[number];
+  readonly json?: boolean;
+}
+
+/** Runs that a profile is kept of; each takes about a kilobyte a kernel. */
+const MOST_RUNS = 1000;
+
+function wholeNumber(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}`);
+  };
+}
+
+function ms(value: number): string {
+  return value.toFixed(3);
+}
+
+function printTable(host: CommandHost, table: LayerTable): void {
+  const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
+  const printed = new Table({
+    style: { head: [], border: [], compact: true },
+    head: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
+    colAligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
+  });
+  for (const { sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs } of rows) {
+    const percent = `${(share * 100).toFixed(1)} %`;
+    printed.push([sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)]);
+  }
+  const percent = ((overheadMs / modelMs) * 100).toFixed(1);
+  host.print(
+    `${printed.toString()}
+kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
+whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
+tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
+`,
+  );
+}
+
+/** `mlmodelscope trace model REFERENCE`: a table of the model's kernels, and its trace in the store. */
+export function registerTraceModel(trace: Command, host: CommandHost): void {
+  trace
+    .command('model')
+    .description("Time each kernel of a model by the runtime's own profile, and say what the profile costs")
+    .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest')
+    .option('--server <host:port>', 'address of an agent; one is started on this machine without it')
+    .addOption(new Option('--framework <name>', 'of the agent that is started here').choices(FRAMEWORK_NAMES))
+    .option('--store <uri>', 'where the trace is kept')
+    .option('--batch <n>', 'size of the batch', wholeNumber(1 << 20), 1)
+    .option('--threads <n>', 'threads of the runtime', wholeNumber(1024), 1)
+    .option('--runs <n>', 'runs without the profile, and as many with it', wholeNumber(MOST_RUNS), 20)
+    .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
+    .option('--json', 'the table as JSON')
+    .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')
+    .action(async (reference: string, options: TraceModelOptions) => {
+      const { server, framework, store, batch, threads, runs, level, json } = options;
+      const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
+      await host.openStore(store);
+      const { name, model } = await host.loadModel(reference, { batch, signal: host.signal });
+      const agent = await host.connect(server, framework);
+      const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+      const system = await agent.system(runOptions);
+      const attributes = {
+        model_name: name,
+        framework_name: system.framework,
+        framework_version: system.frameworkVersion,
+        batch_size: batch,
+        num_warmup_batches: LIMITS.warmupRuns,
+        num_batches: runs,
+      };
+      const progress = host.progress(json === true);
+      const onProgress = ({ phase, runsDone, runsTotal }: MeasureProgress): void => {
+        progress.step('tracing', runsDone, runsTotal, `${name} (${phase})`);
+      };
+      const measured = await tracing.atLevel(level, () =>
+        tracing.inSpan('evaluation_trace', { level: 'APPLICATION_TRACE', attributes }, async () => {
+          const protocol = { ...LIMITS, runs, minRuns: Math.min(runs, LIMITS.minRuns) };
+          const options = { signal: host.signal, onProgress };
+          const layers = await agent.trace(weightlessBenchmark(model), runOptions, protocol, level, options);
+          return { traceId: tracing.traceId(), ...layerTable(layers) };
+        }),
+      );
+      progress.stop();
+      if (json === true) {
+        host.print(`${JSON.stringify({ model: name, system, ...measured }, null, 2)}\n`);
+        return;
+      }
+      printTable(host, measured);
+      host.print(`trace:                ${measured.traceId}\n`);
+    });
+}

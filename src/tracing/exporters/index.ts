@@ -1,0 +1,8 @@
+import type { TraceExporter } from './exporter.js';
+import { jaeger } from './jaeger.js';
+import { otlp } from './otlp.js';
+
+/** Every form that a trace can be written in. */
+export const TRACE_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, TraceExporter>;
+
+export type TraceFormat = keyof typeof TRACE_EXPORTERS;

@@ -1,0 +1,49 @@
+import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
+import { spansBy } from '../spans-by.js';
+import type { TraceExporter } from './exporter.js';
+
+// OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text, enums
+// as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
+
+/** Numbers of Status.StatusCode. */
+const STATUS_CODES = { unset: 0, ok: 1, error: 2 } as const;
+
+function anyValue(value: SpanAttributeValue): object {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? { intValue: `${value}` } : { doubleValue: value };
+  return { arrayValue: { values: value.map(anyValue) } };
+}
+
+function keyValues(attributes: Readonly<Record<string, SpanAttributeValue>>): object[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
+}
+
+function spanOf(span: SpanDocument): object {
+  return {
+    traceId: span.trace_id,
+    spanId: span.span_id,
+    ...(span.parent_span_id === '' ? {} : { parentSpanId: span.parent_span_id }),
+    name: span.name,
+    // SPAN_KIND_INTERNAL is 1.
+    kind: SPAN_KINDS.indexOf(span.kind) + 1,
+    startTimeUnixNano: span.start_unix_nano,
+    endTimeUnixNano: span.end_unix_nano,
+    attributes: keyValues(span.attributes),
+    status: {
+      code: STATUS_CODES[span.status],
+      ...(span.status_message === '' ? {} : { message: span.status_message }),
+    },
+  };
+}
+
+/** {"resourceSpans": […]}, as it is posted to a receiver's /v1/traces. */
+export const otlp: TraceExporter = (spans) => {
+  const resources = spansBy(spans, ({ resource }) => JSON.stringify(resource));
+  return {
+    resourceSpans: [...resources.values()].map((own) => ({
+      resource: { attributes: keyValues(own[0]?.resource ?? {}) },
+      scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(spanOf) }],
+    })),
+  };
+};

@@ -1,0 +1,75 @@
+import { byStart, durationMsOf, type SpanDocument } from './span-document.js';
+import { spansBy } from './spans-by.js';
+
+export interface SpanNode {
+  readonly span: SpanDocument;
+  /** By their start. */
+  readonly children: readonly SpanNode[];
+}
+
+export interface SpanTree {
+  /** One, in a trace that is whole. */
+  readonly roots: readonly SpanNode[];
+  /** Spans whose parent is not there, with what is under them. */
+  readonly orphans: readonly SpanNode[];
+}
+
+/** Puts the spans of one trace in order. */
+export function spanTree(spans: readonly SpanDocument[]): SpanTree {
+  const children = spansBy([...spans].sort(byStart), ({ parent_span_id }) => parent_span_id);
+  const nodeOf = (span: SpanDocument): SpanNode => {
+    return { span, children: (children.get(span.span_id) ?? []).map(nodeOf) };
+  };
+  const known = new Set(spans.map(({ span_id }) => span_id));
+  const orphans = [...children].flatMap(([parent, found]) => (parent === '' || known.has(parent) ? [] : found));
+  return { roots: (children.get('') ?? []).map(nodeOf), orphans: orphans.map(nodeOf) };
+}
+
+/** More spans of one name in a row are summed up. */
+const SHOWN_OF_A_NAME = 3;
+
+function serviceOf({ resource }: SpanDocument): string {
+  return `${String(resource['service.name'] ?? '')} ${String(resource['process.pid'] ?? '')}`.trim();
+}
+
+function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
+  const { attributes } = span;
+  const told = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code']
+    .map((name) => attributes[name])
+    .filter((value) => value !== undefined);
+  const service = serviceOf(span);
+  const parts = [
+    `${durationMsOf(span).toFixed(3)} ms`,
+    span.name,
+    ...told.map(String),
+    ...(parent !== undefined && serviceOf(parent.span) === service ? [] : [`(${service})`]),
+    ...(span.status === 'error' ? [`failed: ${span.status_message}`] : []),
+  ];
+  return parts.join('  ');
+}
+
+function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | undefined): Generator<string> {
+  const indent = '  '.repeat(depth);
+  for (let i = 0; i < nodes.length;) {
+    const name = nodes[i]?.span.name;
+    let end = i;
+    while (end < nodes.length && nodes[end]?.span.name === name) end++;
+    const row = nodes.slice(i, end);
+    const shown = row.length > SHOWN_OF_A_NAME + 1 ? SHOWN_OF_A_NAME : row.length;
+    for (const node of row.slice(0, shown)) {
+      yield `${indent}${lineOf(node, parent)}`;
+      yield* linesOf(node.children, depth + 1, node);
+    }
+    const rest = row.slice(shown);
+    const restMs = rest.reduce((sum, { span }) => sum + durationMsOf(span), 0);
+    if (rest.length > 0) yield `${indent}${restMs.toFixed(3)} ms  ${rest.length} more of ${name}`;
+    i = end;
+  }
+}
+
+/** A trace as indented lines: duration, name, what is told of it, the process where it changes. */
+export function treeLines({ roots, orphans }: SpanTree): readonly string[] {
+  const lines = [...linesOf(roots, 0, undefined)];
+  if (orphans.length === 0) return lines;
+  return [...lines, `spans whose parent is not in the store:`, ...linesOf(orphans, 1, undefined)];
+}
