@@ -64,6 +64,8 @@ export class MeasureProcess {
   #alive = true;
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
+  /** Of what it has measured; see Protocol. */
+  #occasion: number | undefined;
 
   private constructor(framework: FrameworkName) {
     const temporaryFolder = temporaryFolderPath();
@@ -122,6 +124,8 @@ export class MeasureProcess {
 
   /** Whether it should get this job, and not a new process. */
   suits(job: Job): boolean {
+    const isSameOccasion = job.kind !== 'measure' || (this.#occasion ?? job.plan.occasion) === job.plan.occasion;
+    if (!isSameOccasion) return false;
     const isFresh = this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
@@ -154,6 +158,7 @@ export class MeasureProcess {
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
+    if (job.kind === 'measure') this.#occasion ??= job.plan.occasion;
     const startMs = performance.now();
     let preparingMs: number | undefined;
     const result = this.#resultOf(job, (progress) => {

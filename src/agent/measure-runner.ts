@@ -5,7 +5,7 @@ import type { Job, OpenJob } from './measure-jobs.js';
 import { type JobHooks, type JobLimits, MeasureProcess } from './measure-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** Runs one job at a time in a measuring process, which it replaces when it is worn out and after every failure. */
+/** Runs one job at a time in a measuring process, which it replaces when it is worn out, after every failure and for another occasion. */
 export class MeasureRunner {
   readonly #turns = new Turns();
   /** Every process that has not ended. */
