@@ -5,6 +5,7 @@ import {
   type ResultStore,
   type RunOptions,
 } from '../../src/plugin-api.js';
+import { undisturbed } from './disturbance.js';
 import type { Results, Task } from './plan.js';
 
 /** Where an evaluation runs. */
@@ -28,6 +29,7 @@ export type EvaluationEvent =
     }
   | { readonly kind: 'repeating'; readonly bricks: number }
   | { readonly kind: 'measuring'; readonly label: string; readonly done: number; readonly total: number }
+  | { readonly kind: 'disturbed'; readonly share: number }
   | { readonly kind: 'running'; readonly runsDone: number; readonly runsTotal: number }
   | { readonly kind: 'warning'; readonly message: string };
 
@@ -44,10 +46,11 @@ export async function measureAll(
     let measurement: Measurement;
     try {
       const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-      measurement = await agent.measure(benchmark, options, protocol, {
-        signal,
-        onProgress: ({ runsDone, runsTotal }) => onEvent({ kind: 'running', runsDone, runsTotal }),
-      });
+      const onProgress = ({ runsDone, runsTotal }: { runsDone: number; runsTotal: number }): void =>
+        onEvent({ kind: 'running', runsDone, runsTotal });
+      const take = (): Promise<Measurement> => agent.measure(benchmark, options, protocol, { signal, onProgress });
+      const onRetake = (share: number): void => onEvent({ kind: 'disturbed', share });
+      measurement = await undisturbed(take, signal, { onRetake });
     } catch (error) {
       if (error instanceof PlatformError && error.code === 'cancelled') return done;
       throw error;

@@ -1,4 +1,5 @@
 import type { Measurement } from '../../src/plugin-api.js';
+import { isDisturbed } from './disturbance.js';
 
 /** Why measurements may be off, and what to do about it. */
 export interface NoiseWarning {
@@ -60,10 +61,16 @@ export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFac
       `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or measure at another time`,
     );
   }
+  const disturbed = measurements.filter(isDisturbed).length;
   if (otherLoad > LIMITS.otherLoad) {
     warn(
       'other_load',
       `other processes took ${percent(otherLoad)} of the processors' time; stop them and measure again`,
+    );
+  } else if (disturbed > 0) {
+    warn(
+      'other_load',
+      `${disturbed} of ${measurements.length} measurements were disturbed by others, also when they were taken again; stop other processes and measure with another store`,
     );
   }
   if (throttled > LIMITS.throttled) {

@@ -31,6 +31,9 @@ export function showProgress(progress: Progress): (event: EvaluationEvent) => vo
       case 'measuring':
         progress.step('measuring', event.done, event.total, event.label);
         break;
+      case 'disturbed':
+        progress.within(`once more, as other processes took ${(event.share * 100).toFixed(0)} % of the processors`);
+        break;
       case 'running':
         progress.within(`run ${event.runsDone} of ${event.runsTotal}`);
         break;
