@@ -3,6 +3,10 @@ import { benchmarkCompose } from './compose.js';
 import { benchmarkDecompose } from './decompose.js';
 import { benchmarkHealth } from './health.js';
 import { benchmarkReadModel } from './read-model.js';
+import { benchmarkReadTrace } from './read-trace.js';
+
+/** Long enough for a steady speed; `node dist/test/bench/read-trace.js 5000` makes them longer. */
+const TRACE_MEGABYTES = 500;
 
 const print = (line: string): void => console.log(line);
 
@@ -18,6 +22,11 @@ for (const { weights, weightBytes, seconds, peakRssMb } of await benchmarkReadMo
   print(
     `read a model with ${size} GB of ${weights} weights: ${seconds.toFixed(3)} s, ${Math.round(peakRssMb)} MB peak memory`,
   );
+}
+
+for (const { format, megabytes, seconds, peakRssMb } of await benchmarkReadTrace(TRACE_MEGABYTES)) {
+  const speed = Math.round(megabytes / seconds);
+  print(`read ${megabytes} MB like ${format}: ${speed} MB/s, ${Math.round(peakRssMb)} MB peak memory`);
 }
 
 const { models, bricks, seconds, secondsWithGraphs } = await benchmarkCompose();

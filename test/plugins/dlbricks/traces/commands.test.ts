@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
+import { deadline, workplace, type Workplace } from '../../../cli/support/command.js';
+import { convModel } from '../../../cli/support/conv-model.js';
+import { assertOneMessage, reportIn } from '../../../cli/support/report.js';
+import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../../../cli/support/tiny-models.js';
+
+const FIXTURES = join(import.meta.dirname, '../../../../..', 'test/tracing/readers/fixtures');
+const JAEGER = join(FIXTURES, 'jaeger.json');
+
+const TABLE = `model,system,index,op,input_shapes,output_shapes,duration_ms
+net,here,0,Conv,1x3x8x8;4x3x3x3,1x4x8x8,2
+net,here,1,Relu,1x4x8x8,1x4x8x8,1
+net,here,,,,,3.5
+`;
+
+async function composed(
+  place: Workplace,
+  ...args: readonly string[]
+): Promise<{ readonly report: TraceReport; readonly code: number | null }> {
+  const { stdout, stderr, code } = await place.run(['dlbricks', 'compose', ...args, '--export-json', '-', '--quiet']);
+  assert.notEqual(stdout, '', stderr);
+  return { report: traceReportSchema.parse(JSON.parse(stdout)), code };
+}
+
+/** What ONNX Runtime itself writes of three runs of a model. */
+async function profileOf(place: Workplace, model: string): Promise<string> {
+  const session = await InferenceSession.create(model, {
+    enableProfiling: true,
+    profileFilePrefix: place.path('profile'),
+    intraOpNumThreads: 1,
+  });
+  const feeds: Record<string, Tensor> = {};
+  for (const input of session.inputMetadata) {
+    if (!input.isTensor) continue;
+    const dims = input.shape.map(Number);
+    feeds[input.name] = new Tensor(
+      'float32',
+      new Float32Array(dims.reduce((product, dim) => product * dim, 1)).fill(0.1),
+      dims,
+    );
+  }
+  for (let run = 0; run < 3; run++) await session.run(feeds);
+  session.endProfiling();
+  await session.release();
+  const file = (await readdir(place.folder)).find((name) => name.startsWith('profile'));
+  return place.path(file ?? 'profile');
+}
+
+describe('dlbricks import', () => {
+  test('what was imported is composed from the store; twice is as once', deadline, async (t) => {
+    const place = await workplace(t);
+    const table = await place.write('table.csv', TABLE);
+    for (let time = 0; time < 2; time++) {
+      const { stdout, code, stderr } = await place.run(['dlbricks', 'import', table]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^net: 2 layers, 2 times, 1 runs of the whole model; system: here$/m);
+    }
+    const { report, code } = await composed(place, '--from-store');
+    assert.equal(code, 0);
+    assert.deepEqual(
+      report.models.map(({ name, estimate_ms: ms, end_to_end_ms: whole }) => [name, ms, whole]),
+      [['net', 3, 3.5]],
+    );
+    assert.deepEqual(
+      report.models[0]?.sequence_list.map(({ occurrences }) => occurrences),
+      [1, 1],
+    );
+  });
+
+  test('systems never mix', deadline, async (t) => {
+    const place = await workplace(t);
+    const table = await place.write('table.csv', TABLE);
+    assert.equal((await place.run(['dlbricks', 'import', table, JAEGER])).code, 0);
+    const unclear = await place.run(['dlbricks', 'compose', '--from-store']);
+    assert.equal(unclear.code, 2);
+    assert.match(unclear.stderr, /--system[^]*here[^]*node-1, AMD EPYC/);
+    const { report } = await composed(place, '--from-store', '--system', 'here');
+    assert.deepEqual([report.system, report.models.length], ['here', 1]);
+    const mixed = await place.run(['dlbricks', 'compose', '--from-traces', table, JAEGER]);
+    assert.equal(mixed.code, 2);
+    const contradicted = await place.run(['dlbricks', 'import', table, '--system', 'there']);
+    assert.equal(contradicted.code, 2);
+    assert.match(contradicted.stderr, /"here".*"there"/);
+  });
+
+  test('a trace that names no system needs one', deadline, async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'import', join(FIXTURES, 'onnxruntime.json')]);
+    assert.equal(ending.code, 2);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /name it with --system/);
+  });
+
+  test('a damaged trace is one message with its place, and nothing is kept', deadline, async (t) => {
+    const place = await workplace(t);
+    const whole = await readFile(JAEGER, 'utf8');
+    const ending = await place.run(['dlbricks', 'import', await place.write('cut.json', whole.slice(0, 5000))]);
+    assert.equal(ending.code, 2);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /cut\.json: byte 5000: the file ends in the middle/);
+    assert.equal((await place.run(['dlbricks', 'compose', '--from-store'])).code, 1);
+  });
+});
+
+describe('dlbricks compose --from-traces', () => {
+  test("estimates a model from the runtime's own profile of it", deadline, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('conv.onnx', convModel());
+    const profile = await profileOf(place, model);
+    const { report, code } = await composed(place, model, '--from-traces', profile, '--system', 'here');
+    assert.equal(code, 0, JSON.stringify(report.models[0]?.sequence_list));
+    const [estimate] = report.models;
+    assert.equal(estimate?.coverage, 1);
+    assert.deepEqual(Object.keys(estimate.found_by), ['shapes']);
+    assert(
+      estimate.estimate_ms !== null && estimate.parallel_ms !== null && estimate.parallel_ms <= estimate.estimate_ms,
+    );
+    // One process tells nothing of others.
+    assert.equal(estimate.estimate_high_ms, null);
+  });
+
+  test(
+    'a part is marked as such, names what is missing, and exits with 3; filling in covers it',
+    deadline,
+    async (t) => {
+      const place = await workplace(t);
+      const rows = [8, 16, 32]
+        .map((size, i) => `other,here,${i},Tanh,1x${size},1x${size},${0.1 + size / 100}\n`)
+        .join('');
+      const table = await place.write('table.csv', `${TABLE}net,here,2,Tanh,1x24,1x24,\n${rows}`);
+      const part = await place.run(['dlbricks', 'compose', 'trace:net', '--from-traces', table]);
+      assert.equal(part.code, 3);
+      assert.match(part.stdout, /part: 3\.000/);
+      assert.match(part.stdout, /net: missing 1 x Tanh/);
+      const { report, code } = await composed(place, 'trace:net', '--from-traces', table, '--fill', 'model');
+      assert.equal(code, 0);
+      assert.equal(report.models[0]?.estimate_ms?.toFixed(3), '3.340');
+      assert.equal(report.models[0].filled_ms.toFixed(3), '0.340');
+      assert.equal(report.models[0].measured_share.toFixed(3), '0.667');
+    },
+  );
+
+  test("layer tracing's own time is taken out, and it says so", deadline, async (t) => {
+    const place = await workplace(t);
+    const { stdout, code } = await place.run(['dlbricks', 'compose', '--from-traces', JAEGER]);
+    assert.equal(code, 0);
+    // 0.972 ms without and 1.072 ms with layer tracing; layers add up to 0.952 ms.
+    assert.match(stdout, /tiny: layer times multiplied by 0\.907/);
+    assert.match(stdout, /0\.863/);
+  });
+
+  test('what is written with --trace-out is read again, with the same estimate', deadline, async (t) => {
+    const place = await workplace(t);
+    const first = await composed(place, '--from-traces', JAEGER, '--trace-out', 'estimate.json');
+    const second = await composed(place, '--from-traces', 'estimate.json');
+    const shown = ({ report }: typeof first) =>
+      report.models.map(({ name, layers, estimate_ms: ms, end_to_end_ms: whole }) => ({
+        name,
+        layers,
+        ms: ms?.toFixed(6),
+        whole: whole?.toFixed(6),
+      }));
+    assert.deepEqual(shown(second), shown(first));
+    assert.equal(second.report.system, first.report.system);
+  });
+
+  test('options for traces alone are refused without any', deadline, async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['dlbricks', 'compose', 'zoo:resnet18', '--fill', 'model']);
+    assert.equal(ending.code, 2);
+    assert.match(ending.stderr, /--fill is for --from-traces/);
+  });
+});
+
+describe('--trace-out of measurements', () => {
+  test('a run is written as a trace whose bricks are found again by their signatures', deadline, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    const run = await place.run([
+      'dlbricks',
+      'validate',
+      model,
+      ...LAYER_CUT,
+      ...QUICK,
+      '--trace-out',
+      'run.json',
+      '--export-json',
+      '-',
+    ]);
+    assert.equal(run.code, 0, run.stderr);
+    const [measured] = reportIn(run).models;
+    const { report, code } = await composed(place, model, '--cut', 'layer', '--from-traces', 'run.json');
+    assert.equal(code, 0);
+    const [estimate] = report.models;
+    assert.deepEqual(estimate?.found_by, { signature: 4 });
+    assert.equal(estimate.estimate_ms?.toFixed(6), measured?.estimate_ms?.toFixed(6));
+  });
+});
