@@ -206,7 +206,13 @@ export async function readSuite(folder: string): Promise<Suite> {
     for (const copies of document.copies ?? []) bricks.push({ ...brick, context: inContext(brick, copies) });
   }
   const { cut, granularity, optimized_for: optimizedFor, calls } = parsed.data;
-  return { cut, granularity, optimizedFor, bricks, ...(calls === undefined ? {} : { calls }) };
+  return {
+    cut,
+    granularity,
+    ...(optimizedFor === undefined ? {} : { optimizedFor }),
+    bricks,
+    ...(calls === undefined ? {} : { calls }),
+  };
 }
 
 interface DescribedInput {
