@@ -1,4 +1,4 @@
-/** Everything was done, but an estimate covers only a part of its model. */
+/** Everything was done, but an estimate covers only a part of its model, or results could not be brought to their server. */
 export const EXIT_PARTIAL = 3;
 
 /** Stopped by the user. */

@@ -6,6 +6,7 @@ import { connectAgent } from '../agent/agent-client.js';
 import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
 import { messageOf, PlatformError } from '../errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
+import { EXIT_PARTIAL } from '../exit-codes.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolvePredictionModel } from '../registry/resolve-prediction-model.js';
@@ -45,6 +46,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const stores: ResultStore[] = [];
   let shown: Progress | undefined;
   let exitCode = 0;
+  /** Something is on this machine that should be on a server. */
+  let isSpooled = false;
   let security = NO_SECURITY;
   quietGrpc();
 
@@ -82,7 +85,11 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
     openStore: async (uri) => {
-      const store = await openStore(uri, { onWarning: (message) => warn(`warning: ${message}`) });
+      const store = await openStore(uri, {
+        onWarning: (message) => warn(`warning: ${message}`),
+        onSpooled: () => (isSpooled = true),
+        signal,
+      });
       stores.push(store);
       await keepSpans(store);
       return store;
@@ -92,7 +99,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       exitCode = code;
     },
     get exitCode() {
-      return exitCode;
+      return exitCode === 0 && isSpooled ? EXIT_PARTIAL : exitCode;
     },
     get security() {
       return security;

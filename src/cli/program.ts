@@ -6,6 +6,7 @@ import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
 import { registerRegistryCommand } from './commands/registry.js';
 import { registerServeCommand } from './commands/serve.js';
+import { registerStoreCommand } from './commands/store.js';
 import { registerTraceCommand } from './commands/trace.js';
 import { registerVersionCommand } from './commands/version.js';
 import { registerZooCommand } from './commands/zoo.js';
@@ -27,7 +28,7 @@ Examples:
   mlmodelscope registry models
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate
-does not cover its whole model), 130 interrupted.`;
+does not cover its whole model, or results wait for "store sync"), 130 interrupted.`;
 
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
@@ -50,6 +51,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerEvaluationsCommand(program, host);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);
+  registerStoreCommand(program, host);
   registerTraceCommand(program, host);
   registerVersionCommand(program, host, plugins);
   inheritSettings(program);

@@ -4,8 +4,10 @@ import envPaths from 'env-paths';
 import { PlatformError } from '../errors.js';
 import { openEmbeddedStore } from './embedded/open.js';
 import { openMemoryStore } from './memory/open.js';
-import { openMongoStore } from './mongodb/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
+import { openTeamStore } from './spool/open.js';
+import { syncSpool } from './spool/sync.js';
+import type { Transferred } from './transfer.js';
 
 const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
 
@@ -20,8 +22,8 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * when the store cannot be opened.
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
-  const chosen = uri ?? (process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder());
-  const scheme = SCHEME.exec(chosen)?.[1]?.toLowerCase();
+  const chosen = chosenStore(uri);
+  const scheme = schemeOf(chosen);
   switch (scheme) {
     case undefined:
       return openEmbeddedStore(folderOfPath(chosen), options);
@@ -32,15 +34,44 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
       return openMemoryStore();
     case 'mongodb':
     case 'mongodb+srv':
-      return openMongoStore(chosen, options);
+      return openTeamStore(chosen, dataFolder(), options);
     default:
       throw wrongUri(chosen.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
   }
 }
 
+/**
+ * Brings what waits on this machine for the server of the store that `uri` names, as for {@link openStore}, to that server.
+ *
+ * @returns how much there was
+ * @throws as openStore; `usage` for a store that has no server
+ */
+export async function syncStore(uri: string | undefined, options: StoreOptions = {}): Promise<Transferred> {
+  const chosen = chosenStore(uri);
+  if (!(schemeOf(chosen) ?? '').startsWith('mongodb')) {
+    throw new PlatformError(
+      'usage',
+      'Nothing can wait for a store of this machine: name the store of a server, as in --store mongodb://HOST/DATABASE.',
+    );
+  }
+  return syncSpool(chosen, dataFolder(), options);
+}
+
 /** Where results are kept when nobody says otherwise: `store` in the user's data folder. */
 export function defaultStoreFolder(): string {
-  return join(envPaths('mlmodelscope', { suffix: '' }).data, 'store');
+  return join(dataFolder(), 'store');
+}
+
+function dataFolder(): string {
+  return envPaths('mlmodelscope', { suffix: '' }).data;
+}
+
+function chosenStore(uri: string | undefined): string {
+  return uri ?? (process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder());
+}
+
+function schemeOf(uri: string): string | undefined {
+  return SCHEME.exec(uri)?.[1]?.toLowerCase();
 }
 
 function folderOfPath(path: string): string {

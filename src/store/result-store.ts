@@ -41,8 +41,8 @@ export interface ResultStore {
 export interface StoreOptions {
   /** Gets what a user should know though nothing failed, in one sentence. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
-  /** For a server: how long it may be away before it counts as gone. Without it, a minute and a half. */
-  readonly giveUpAfterMs?: number;
+  /** For a server: called once, when something stays on this machine because the server is gone. */
+  readonly onSpooled?: () => void;
   /** Aborted: no more waiting for a server that is away. */
   readonly signal?: AbortSignal;
 }

@@ -5,8 +5,11 @@ import { Patience } from './patience.js';
 import { placeOf } from './place.js';
 import { closedError } from '../storage-error.js';
 
-/** How long a server may be away before it counts as gone; longer than a restart, shorter than anybody's patience. */
-export const GIVE_UP_AFTER_MS = 90_000;
+/**
+ * How long a server may be away before it counts as gone; longer than a restart, shorter than anybody's patience. The URI's
+ * `serverSelectionTimeoutMS` says otherwise.
+ */
+const GIVE_UP_AFTER_MS = 90_000;
 
 /** A server that is there answers within that; the driver then looks again while {@link Patience} waits. */
 const SELECTION_MS = 2_000;
@@ -49,7 +52,8 @@ export class Connection {
       writeConcern: { w: 'majority' },
       ignoreUndefined: true,
     });
-    const giveUpAfterMs = options.giveUpAfterMs ?? GIVE_UP_AFTER_MS;
+    const asked = /[?&]serverSelectionTimeoutMS=(\d{1,9})(?:&|$)/i.exec(uri)?.[1];
+    const giveUpAfterMs = asked === undefined ? GIVE_UP_AFTER_MS : Number(asked);
     const { signal } = options;
     const patience = new Patience({ place: text, warn, isPassing, giveUpAfterMs, signal });
     const connection = new Connection(client, database, text, warn, patience);

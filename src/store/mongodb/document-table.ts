@@ -24,6 +24,9 @@ const IDS_PER_REQUEST = 1000;
 /** Documents that the server sends at once. */
 const BATCH = 500;
 
+/** FerretDB keeps a cursor open for each of them, and stands still when it has no more. */
+const REPLACEMENTS_PER_REQUEST = 20;
+
 /** A document's parts may be replaced while it is read; it is then read again. */
 const READ_ATTEMPTS = 5;
 
@@ -160,15 +163,16 @@ export class DocumentTable {
   /** New ones, which nearly all are, are inserted without a look-up. */
   async #insertOrReplace(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
     const inserted = await errorsOf(() => this.#collection.insertMany([...documents], { ordered: false }));
-    const there = documents.flatMap((document, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
+    const there = documents.flatMap((_, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
     const replaced = new Map<number, MongoServerError>();
-    if (there.length > 0) {
-      const replacements = there.map((index) => {
+    for (let start = 0; start < there.length; start += REPLACEMENTS_PER_REQUEST) {
+      const some = there.slice(start, start + REPLACEMENTS_PER_REQUEST);
+      const replacements = some.map((index) => {
         const { _id, ...replacement } = documents[index] as Stored;
         return { replaceOne: { filter: { _id }, replacement, upsert: true } };
       });
       const errors = await errorsOf(() => this.#collection.bulkWrite(replacements, { ordered: false }));
-      for (const [position, error] of errors) replaced.set(there[position] ?? -1, error);
+      for (const [position, error] of errors) replaced.set(some[position] ?? -1, error);
     }
     return documents.map((_, index) => {
       const error = there.includes(index) ? replaced.get(index) : inserted.get(index);

@@ -29,7 +29,7 @@ const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
 /** Whether the same request may succeed a little later without anybody changing it. */
 export function isPassing(thrown: unknown): boolean {
   if (isClosed(thrown)) return false;
-  if (thrown instanceof MongoBulkWriteError) return PASSING.has(Number(thrown.code));
+  if (thrown instanceof MongoBulkWriteError && typeof thrown.code !== 'number') return true; // The connection's, wrapped.
   if (thrown instanceof MongoServerSelectionError)
     return authenticationFailure(thrown) === undefined && !isTooOld(thrown);
   if (thrown instanceof MongoNetworkError) return true;

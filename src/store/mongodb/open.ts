@@ -1,6 +1,6 @@
 import { systemSchema } from '../../measurement/system.js';
 import { measurementDocumentSchema } from '../measurement-document.js';
-import type { ResultStore, StoreOptions } from '../result-store.js';
+import type { StoreOptions } from '../result-store.js';
 import { Connection } from './connection.js';
 import { MongoResultStore } from './result-store.js';
 import { migrate } from './schema-version.js';
@@ -27,7 +27,7 @@ const STRUCTURES: readonly Structure[] = [
  *
  * @throws PlatformError `usage` for a wrong URI, `unavailable` where no server answers, `storage` where it refuses
  */
-export async function openMongoStore(uri: string, options: StoreOptions): Promise<ResultStore> {
+export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);
   try {
     const isNew = await migrate(connection);

@@ -31,6 +31,11 @@ export class MongoResultStore implements ResultStore {
     this.#shapes = new DocumentTable(connection, 'collections');
   }
 
+  /** Where it is, without user and password. */
+  get place(): string {
+    return this.connection.place;
+  }
+
   async putMeasurement(measurement: Measurement): Promise<void> {
     this.#requireOpen();
     const { document, system } = toDocuments(measurement);

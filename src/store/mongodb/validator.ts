@@ -33,13 +33,15 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  * document has passed in this process: it keeps others from writing what this program cannot read.
  *
  * @param untyped fields that are there besides, or have another type than in JSON
+ * @returns undefined for a schema that says nothing about fields
  */
-export function validatorOf(schema: z.ZodType, untyped: readonly string[]): Document {
+export function validatorOf(schema: z.ZodType, untyped: readonly string[]): Document | undefined {
   const json: JsonSchema = z.toJSONSchema(schema, { target: 'draft-4', unrepresentable: 'any', io: 'output' });
   const whole = convert(json);
   const properties = whole['properties'] as JsonSchema | undefined;
+  if (properties === undefined) return undefined;
   const loose = Object.fromEntries(['_id', ...untyped].map((field) => [encodeName(field), {}]));
-  const fitting = properties === undefined ? whole : { ...whole, properties: { ...properties, ...loose } };
+  const fitting = { ...whole, properties: { ...properties, ...loose } };
   return { $jsonSchema: { anyOf: [{ required: [SPLIT] }, fitting] } };
 }
 

@@ -12,7 +12,6 @@ import type { Spool } from './spool.js';
 const SAFE_AFTER_MS = 1_000;
 
 export interface SpoolingOptions {
-  readonly place: string;
   readonly warn: (message: string) => void;
   /** Called once, when the first thing stays in the spool. */
   readonly onSpooled: () => void;
@@ -110,7 +109,7 @@ export class SpoolingResultStore implements ResultStore {
     const waiting = sleep(SAFE_AFTER_MS, true, { signal: done.signal }).catch(() => false);
     const isSlow = await Promise.race([putting.then(() => false).catch(() => false), waiting]);
     done.abort();
-    if (isSlow) await this.spool.put(record);
+    const spooled = isSlow ? await this.spool.put(record) : undefined;
     try {
       await putting;
     } catch (thrown) {
@@ -118,7 +117,7 @@ export class SpoolingResultStore implements ResultStore {
       this.#giveUp(thrown);
       return this.#keep(record);
     }
-    if (isSlow) await this.spool.remove(record);
+    if (spooled !== undefined) await this.spool.remove(spooled);
   }
 
   #giveUp(reason: PlatformError): void {

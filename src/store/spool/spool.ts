@@ -14,7 +14,9 @@ import { anyDocumentOf, transferRecordSchema, type TransferRecord } from '../tra
 /** Something that waits for its server. */
 const spooledSchema = z.strictObject({ key: z.string(), record: z.string() });
 
-const SPOOLED: CollectionDefinition<z.infer<typeof spooledSchema>> = {
+export type Spooled = z.infer<typeof spooledSchema>;
+
+const SPOOLED: CollectionDefinition<Spooled> = {
   name: 'spool',
   schema: spooledSchema,
   key: ['key'],
@@ -34,16 +36,16 @@ export class Spool {
     private readonly options: StoreOptions,
   ) {}
 
-  async put(record: TransferRecord): Promise<void> {
-    await (await this.#documents()).put({ key: keyOf(record), record: JSON.stringify(record) });
+  async put(record: TransferRecord): Promise<Spooled> {
+    const spooled = { key: keyOf(record), record: JSON.stringify(record) };
+    await (await this.#documents()).put(spooled);
+    return spooled;
   }
 
-  /** Removes a record unless it has been replaced by another one meanwhile. */
-  async remove(record: TransferRecord): Promise<void> {
+  /** Removes something unless a later version of it has taken its place. */
+  async remove({ key, record }: Spooled): Promise<void> {
     const documents = await this.#documents();
-    const key = keyOf(record);
-    const stored = await documents.get({ key });
-    if (stored?.record === JSON.stringify(record)) await documents.delete({ key });
+    if ((await documents.get({ key }))?.record === record) await documents.delete({ key });
   }
 
   async findMeasurement(key: MeasurementKey): Promise<Measurement | undefined> {
@@ -54,18 +56,18 @@ export class Spool {
     return read?.ok === true && read.value.kind === 'measurement' ? read.value.measurement : undefined;
   }
 
-  /** Everything that waits. */
-  async *records(): AsyncIterable<TransferRecord> {
+  /** Everything that waits, with what to remove it by. */
+  async *records(): AsyncIterable<{ readonly record: TransferRecord; readonly spooled: Spooled }> {
     if (!this.#exists()) return;
-    for await (const { record } of (await this.#documents()).find({})) {
-      const read = readText(record, transferRecordSchema);
-      if (read.ok) yield read.value;
+    for await (const spooled of (await this.#documents()).find({})) {
+      const read = readText(spooled.record, transferRecordSchema);
+      if (read.ok) yield { record: read.value, spooled };
     }
   }
 
   /** Whether nothing waits. */
   async isEmpty(): Promise<boolean> {
-    for await (const record of this.records()) return record === undefined;
+    for await (const { record } of this.records()) return record === undefined;
     return true;
   }
 

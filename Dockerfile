@@ -1,0 +1,21 @@
+# The project's one image: the server, an agent, or any other command, by its arguments.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist/src dist/src
+COPY --from=build /app/dist/plugins dist/plugins
+COPY --from=build /app/manifests manifests
+# Data and cache folders, writable for the user that volumes are made for.
+RUN mkdir -p /home/node/.local/share/mlmodelscope /home/node/.cache/mlmodelscope && chown -R node:node /home/node
+USER node
+ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+CMD ["--help"]

@@ -1,0 +1,101 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { messageOf, PlatformError } from '../../errors.js';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
+import { syncStore } from '../../store/open-store.js';
+import { putRecords, recordsOf, type Transferred } from '../../store/transfer.js';
+
+interface StoreOption {
+  readonly store?: string;
+}
+
+const STORE = [
+  '--store <uri>',
+  'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own',
+] as const;
+
+/** `mlmodelscope store export|import|sync`: moves what is stored. */
+export function registerStoreCommand(program: Command, host: CommandHost): void {
+  const store = program
+    .command('store')
+    .description('Move results between stores')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  mlmodelscope store export results.jsonl
+  mlmodelscope store import results.jsonl --store mongodb://HOST/DATABASE
+  mlmodelscope store sync --store mongodb://HOST/DATABASE`,
+    );
+  store
+    .command('export')
+    .description('Write everything in a store as JSON lines')
+    .argument('<file>', 'where to; - is standard output')
+    .option(...STORE)
+    .action(async (file: string, { store: uri }: StoreOption) => {
+      const lines = toJsonLines(recordsOf(await host.openStore(uri)));
+      if (file === '-') await writeToStdout(lines);
+      else await writeFile(file, lines);
+    });
+  store
+    .command('import')
+    .description('Put everything from JSON lines into a store; what is there already is replaced')
+    .argument('<file>', "what 'store export' wrote; - is standard input")
+    .option(...STORE)
+    .action(async (file: string, { store: uri }: StoreOption) => {
+      const target = await host.openStore(uri);
+      const chunks: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file);
+      const name = file === '-' ? '(standard input)' : file;
+      try {
+        host.print(`imported ${inWords(await putRecords(fromJsonLines(chunks, name), target))}\n`);
+      } catch (thrown) {
+        throw fileError(name, 'read', thrown);
+      }
+    });
+  store
+    .command('sync')
+    .description('Bring results that could not be stored, because the server was gone, to the server')
+    .option(...STORE)
+    .action(async ({ store: uri }: StoreOption) => {
+      const onWarning = (message: string): void => host.warn(`warning: ${message}`);
+      host.print(`synced ${inWords(await syncStore(uri, { onWarning, signal: host.signal }))}\n`);
+    });
+}
+
+function inWords({ measurements, documents }: Transferred): string {
+  const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+  return `${count(measurements, 'measurement')} and ${count(documents, 'other document')}`;
+}
+
+/** Whole or not at all. */
+async function writeFile(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    await pipeline(Readable.from(lines), createWriteStream(temporary));
+    await rename(temporary, file);
+  } catch (thrown) {
+    await rm(temporary, { force: true });
+    throw fileError(file, 'written', thrown);
+  }
+}
+
+async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(lines), process.stdout, { end: false });
+  } catch (thrown) {
+    // Whoever read it has seen enough.
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE')) throw thrown;
+  }
+}
+
+/** The operating system's errors in our words; all others as they are. */
+function fileError(file: string, what: string, thrown: unknown): unknown {
+  if (!(thrown instanceof Error && 'syscall' in thrown)) return thrown;
+  return new PlatformError('usage', `${file} cannot be ${what}: ${messageOf(thrown)}; name another file`, {
+    cause: thrown,
+  });
+}

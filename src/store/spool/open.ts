@@ -1,0 +1,26 @@
+import { openMongoStore } from '../mongodb/open.js';
+import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
+import { SpoolingResultStore } from './result-store.js';
+import { Spool, spoolFolder } from './spool.js';
+
+/**
+ * Opens a server's store with a spool for when the server goes away.
+ *
+ * @param dataFolder the user's, where spools are
+ * @throws as openMongoStore
+ */
+export async function openTeamStore(uri: string, dataFolder: string, options: StoreOptions): Promise<ResultStore> {
+  const remote = await openMongoStore(uri, options);
+  const { place } = remote;
+  const warn = options.onWarning ?? warnThroughNode;
+  const spool = new Spool(spoolFolder(dataFolder, place), options);
+  try {
+    if (!(await spool.isEmpty())) {
+      warn(`results for ${place} wait in ${spool.folder}: bring them there with "mlmodelscope store sync"`);
+    }
+  } catch (thrown) {
+    await remote.close();
+    throw thrown;
+  }
+  return new SpoolingResultStore(remote, spool, { warn, onSpooled: options.onSpooled ?? (() => undefined) });
+}

@@ -1,0 +1,42 @@
+import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { openMongoStore } from '../mongodb/open.js';
+import type { ResultStore, StoreOptions } from '../result-store.js';
+import { putRecord, type Transferred } from '../transfer.js';
+import type { TransferRecord } from '../transfer-record.js';
+import { Spool, spoolFolder } from './spool.js';
+
+/**
+ * Brings everything that waits for a server to it. Whatever happens in between, each thing is in the spool or on the server.
+ *
+ * @returns how much there was
+ * @throws as openMongoStore
+ */
+export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
+  const store = await openMongoStore(uri, options);
+  const spool = new Spool(spoolFolder(dataFolder, store.place), options);
+  let [measurements, documents] = [0, 0];
+  try {
+    for await (const { record, spooled } of spool.records()) {
+      if (!(await isOutdated(record, store))) await putRecord(record, store);
+      await spool.remove(spooled);
+      if (record.kind === 'measurement') measurements += 1;
+      else documents += 1;
+    }
+  } finally {
+    await store.close();
+    await spool.close();
+  }
+  return { measurements, documents };
+}
+
+/** Others may have measured the same again since. */
+async function isOutdated(record: TransferRecord, store: ResultStore): Promise<boolean> {
+  if (record.kind !== 'measurement') return false;
+  const { signature, system, protocol } = measurementKey(record.measurement);
+  const stored = (await store.findMeasurements([signature], system, protocol)).get(signature);
+  return stored !== undefined && timeOf(stored) > timeOf(record.measurement);
+}
+
+function timeOf({ measuredAt }: Measurement): number {
+  return Date.parse(measuredAt);
+}

@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { temporaryFolder } from '../temporary-folder.js';
+
+/** Path of the server that these tests start, stop and kill; test/store/mongodb/ferretdb.sh builds it. */
+const FERRETDB = process.env['FERRETDB'];
+
+/** For describe and it: skips where there is no such program. */
+export const needsFerretDb = {
+  skip: FERRETDB === undefined && 'needs a server to stop: run by test/store/mongodb/ferretdb.sh',
+};
+
+const USER = { name: 'alice', password: 'correct-horse' };
+
+/** A server of its own, with its data in a temporary folder, as a process that may be stopped and started. */
+export interface FerretDb {
+  /** host:port, the same after every start. */
+  readonly address: string;
+  readonly start: () => Promise<void>;
+  readonly signal: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
+}
+
+/**
+ * @param authenticated wants the user alice, with the password correct-horse
+ * @param pages most that a database's file may have, of 4 KiB each; beyond, the server's disk counts as full
+ */
+export async function startFerretDb(t: TestContext, { authenticated = false, pages = 0 } = {}): Promise<FerretDb> {
+  if (FERRETDB === undefined) throw new Error('FERRETDB is not set');
+  const folder = await temporaryFolder(t);
+  const address = `127.0.0.1:${await freePort()}`;
+  let process: ChildProcess | undefined;
+  const args = [
+    '--handler=sqlite',
+    `--sqlite-url=file:${folder}/${pages > 0 ? `?_pragma=max_page_count(${pages})` : ''}`,
+    `--state-dir=${folder}`,
+    `--listen-addr=${address}`,
+    '--debug-addr=-',
+    '--telemetry=disable',
+    '--log-level=error',
+    ...(authenticated
+      ? [
+          '--test-enable-new-auth',
+          '--setup-database=admin',
+          `--setup-username=${USER.name}`,
+          `--setup-password=${USER.password}`,
+        ]
+      : []),
+  ];
+  const start = async (): Promise<void> => {
+    process = spawn(FERRETDB, args, { stdio: 'ignore' });
+    await untilAnswering(address);
+  };
+  const signal = async (signal: NodeJS.Signals): Promise<void> => {
+    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, 'exit');
+    process.kill(signal);
+    if (signal === 'SIGTERM' || signal === 'SIGKILL') await ended;
+  };
+  t.after(async () => signal('SIGKILL'));
+  await start();
+  return { address, start, signal };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Also where a user is wanted: a greeting needs none. */
+async function untilAnswering(address: string): Promise<void> {
+  for (const deadline = Date.now() + 20_000; ; await sleep(50)) {
+    const client = new MongoClient(`mongodb://${address}`, { serverSelectionTimeoutMS: 1000 });
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    } finally {
+      await client.close();
+    }
+  }
+}

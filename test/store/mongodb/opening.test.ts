@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Document } from 'mongodb';
+import { PlatformError, type ErrorCode } from '../../../src/errors.js';
+import { Connection } from '../../../src/store/mongodb/connection.js';
+import { openMongoStore } from '../../../src/store/mongodb/open.js';
+import { migrate } from '../../../src/store/mongodb/schema-version.js';
+import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
+import { startOldServer } from './old-server.js';
+import { needsServer, newDatabase, withDatabase } from './server.js';
+
+const QUIET = { onWarning: () => undefined };
+
+async function assertRefused(opening: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
+  await assert.rejects(opening, (error) => {
+    assert(error instanceof PlatformError, String(error));
+    assert.match(error.message, message);
+    assert.equal(error.code, code);
+    assert.doesNotMatch(error.message, /secret|horse/);
+    return true;
+  });
+}
+
+interface Format extends Document {
+  readonly _id: string;
+  readonly schemaVersion: number;
+}
+
+const setVersion = (uri: string, schemaVersion: number) =>
+  withDatabase(uri, (db) =>
+    db.collection<Format>('format').replaceOne({ _id: 'store' }, { schemaVersion }, { upsert: true }),
+  );
+
+const versionIn = (uri: string) =>
+  withDatabase(uri, async (db) => (await db.collection<Format>('format').findOne({ _id: 'store' }))?.schemaVersion);
+
+describe('opening a MongoDB store', { ...needsServer }, () => {
+  it('makes collections and indexes, and says that it made a store', async (t) => {
+    const uri = newDatabase(t);
+    const warnings: string[] = [];
+    const options = { onWarning: (message: string) => warnings.push(message) };
+    await (await openMongoStore(uri, options)).close();
+    assert.match(warnings.join('\n'), /was no store yet and is one now; .* check the name/);
+    await (await openMongoStore(uri, options)).close();
+    assert.equal(warnings.length, 1);
+    await withDatabase(uri, async (db) => {
+      const names = (await db.listCollections().toArray()).map(({ name }) => name).sort();
+      assert.deepEqual(names, ['collections', 'format', 'measurements', 'parts', 'systems']);
+      const indexes = await db.collection('measurements').indexes();
+      const unique = indexes.find((index) => index.unique === true && !('_id' in index.key));
+      assert.deepEqual(unique?.key, { signature: 1, fingerprint: 1, protocolKey: 1 });
+    });
+    assert.equal(await versionIn(uri), 1);
+  });
+
+  it('is done by two at once', async (t) => {
+    const uri = newDatabase(t);
+    const stores = await Promise.all([openMongoStore(uri, QUIET), openMongoStore(uri, QUIET)]);
+    await Promise.all(stores.map((store, index) => store.putMeasurement(sampleMeasurement(index))));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('refuses a store of a newer version', async (t) => {
+    const uri = newDatabase(t);
+    await setVersion(uri, 2);
+    await assertRefused(
+      openMongoStore(uri, QUIET),
+      'storage',
+      /newer version .*\(schema 2; this version reads up to 1\)/,
+    );
+  });
+
+  it("refuses another program's database", async (t) => {
+    const uri = newDatabase(t);
+    await withDatabase(uri, (db) => db.collection<Document & { _id: string }>('format').insertOne({ _id: 'store' }));
+    await assertRefused(openMongoStore(uri, QUIET), 'storage', /"format" of another program/);
+  });
+
+  it('goes through the versions one by one, and on from where it was cut off', async (t) => {
+    const uri = newDatabase(t);
+    await setVersion(uri, 1);
+    const connection = await Connection.open(uri, QUIET);
+    t.after(() => connection.close());
+    const done: number[] = [];
+    let fails = true;
+    const migrations = [2, 3, 4].map((version) => () => {
+      if (version === 3 && fails) return Promise.reject(new Error('cut off'));
+      done.push(version);
+      return Promise.resolve();
+    });
+    await assert.rejects(migrate(connection, migrations), /cut off/);
+    assert.equal(await versionIn(uri), 2);
+    fails = false;
+    assert.equal(await migrate(connection, migrations), false);
+    assert.deepEqual([done, await versionIn(uri)], [[2, 3, 4], 4]);
+  });
+
+  it('counts damaged documents as not there, says so, and replaces them', async (t) => {
+    const uri = newDatabase(t);
+    const warnings: string[] = [];
+    const store = await openMongoStore(uri, { onWarning: (message) => warnings.push(message) });
+    t.after(() => store.close());
+    for (const index of [1, 2, 3]) await store.putMeasurement(sampleMeasurement(index));
+    await withDatabase(uri, (db) => db.collection('measurements').updateMany({}, { $set: { costMs: -1 } }));
+    warnings.length = 0;
+    const find = () => store.findMeasurements([1, 2, 3].map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    assert.equal((await find()).size, 0);
+    assert.match(warnings.join('\n'), new RegExp(`The first of 3: ${signatureOf(1)}: costMs`));
+    await store.putMeasurement(sampleMeasurement(1));
+    assert.deepEqual((await find()).get(signatureOf(1)), sampleMeasurement(1));
+  });
+});
+
+describe('a server that cannot be used', () => {
+  it('is refused when it is too old', async (t) => {
+    const uri = `mongodb://alice:secret@${await startOldServer(t)}/results`;
+    await assertRefused(openMongoStore(uri, QUIET), 'storage', /too old, MongoDB 4\.2 or newer is needed/);
+  });
+
+  it('is refused when it does not take the password', needsFerretDb, async (t) => {
+    const { address } = await startFerretDb(t, { authenticated: true });
+    const at = (credentials: string): string => `mongodb://${credentials}@${address}/results?authSource=admin`;
+    const wrong = /does not accept the user or the password/;
+    await assertRefused(openMongoStore(at('alice:battery-horse'), QUIET), 'storage', wrong);
+    await assertRefused(openMongoStore(at('bob:correct-horse'), QUIET), 'storage', wrong);
+    const store = await openMongoStore(at('alice:correct-horse'), QUIET);
+    await store.putMeasurement(sampleMeasurement(1));
+    await store.close();
+  });
+
+  it('loses nothing that it took when its disk is full', needsFerretDb, async (t) => {
+    const { address } = await startFerretDb(t, { pages: 150 });
+    const store = await openMongoStore(`mongodb://${address}/results`, QUIET);
+    t.after(() => store.close());
+    let stored = 0;
+    const fill = async (): Promise<void> => {
+      for (; stored < 10_000; stored += 1) await store.putMeasurement(sampleMeasurement(stored));
+    };
+    await assertRefused(fill(), 'storage', /disk is full: free some space/);
+    assert(stored > 0);
+    const indices = [...Array(stored).keys()];
+    const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    assert.deepEqual(
+      [...found.values()],
+      indices.map((index) => sampleMeasurement(index)),
+    );
+  });
+});

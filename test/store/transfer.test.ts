@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { z } from 'zod';
+import { PlatformError } from '../../src/errors.js';
+import type { CollectionDefinition } from '../../src/store/collection.js';
+import { openEmbeddedStore } from '../../src/store/embedded/open.js';
+import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { openMongoStore } from '../../src/store/mongodb/open.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { all, note, NOTES } from './collection-contract.js';
+import { MONGODB_URI, needsServer, newDatabase } from './mongodb/server.js';
+import { PROTOCOL, sampleMeasurement, sampleSystem, SYSTEM } from './sample-measurement.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+type Open = (t: TestContext) => Promise<ResultStore>;
+
+const BACKENDS: Readonly<Record<string, Open>> = {
+  memory: () => openMemoryStore(),
+  embedded: async (t) => openEmbeddedStore(await temporaryFolder(t), {}),
+  ...(MONGODB_URI !== undefined && { MongoDB: (t) => openMongoStore(newDatabase(t), { onWarning: () => undefined }) }),
+};
+
+const otherSchema = z.strictObject({ _id: z.string(), at: z.string(), text: z.string() });
+
+const OTHERS: CollectionDefinition<z.infer<typeof otherSchema>> = {
+  name: 'others',
+  schema: otherSchema,
+  key: ['_id'],
+  indexes: [['text']],
+  types: { _id: 'object_id', at: 'date' },
+};
+
+/** Everything that a store can hold: several systems and protocols, failures, kinds with and without types. */
+async function fill(store: ResultStore): Promise<void> {
+  const rebooted = { ...SYSTEM, memoryBytes: SYSTEM.memoryBytes - 4096 };
+  for (let index = 0; index < 700; index += 1) await store.putMeasurement(sampleMeasurement(index));
+  await store.putMeasurement(sampleMeasurement(1, { system: sampleSystem({ cores: 64 }) }));
+  await store.putMeasurement(sampleMeasurement(2, { system: rebooted, protocol: { ...PROTOCOL, occasion: 2 } }));
+  await store.putMeasurement(
+    sampleMeasurement(3, { outcome: { kind: 'failure', reason: 'crashed', message: 'ü\n\0' } }),
+  );
+  await store.collection(NOTES).putMany([note('x', { extra: { 'a.b': [[1]], $: null } }), note('ü\n', { pages: 0.1 })]);
+  await store
+    .collection(OTHERS)
+    .put({ _id: '0123456789abcdef01234567', at: '2026-01-02T03:04:05.678Z', text: 'not an id' });
+}
+
+async function exported(store: ResultStore): Promise<string> {
+  return (await all(toJsonLines(recordsOf(store)))).join('');
+}
+
+async function imported(text: string, store: ResultStore, chunkBytes = 4096) {
+  return putRecords(fromJsonLines(chunksOf(text, chunkBytes), 'results.jsonl'), store);
+}
+
+/** In pieces that end in the middle of lines and characters. */
+async function* chunksOf(text: string, bytes: number): AsyncIterable<Uint8Array> {
+  const buffer = Buffer.from(text);
+  for (let start = 0; start < buffer.length; start += bytes)
+    yield Promise.resolve(buffer.subarray(start, start + bytes));
+}
+
+describe('moving a store', () => {
+  if (MONGODB_URI === undefined) it('between MongoDB and others', needsServer);
+  for (const [from, openFrom] of Object.entries(BACKENDS)) {
+    for (const [to, openTo] of Object.entries(BACKENDS)) {
+      it(`takes everything from ${from} to ${to} and back, losslessly, also twice`, async (t) => {
+        const [first, second, third] = [await openFrom(t), await openTo(t), await openFrom(t)];
+        t.after(() => Promise.all([first, second, third].map((store) => store.close())));
+        await fill(first);
+        const text = await exported(first);
+        assert.deepEqual(await imported(text, second), { measurements: 702, documents: 3 });
+        await imported(text, second);
+        assert.equal(await exported(second), text);
+        await imported(await exported(second), third);
+        assert.equal(await exported(third), text);
+        // Indexes have come along.
+        assert.equal((await all(third.collection(NOTES).find({ year: '2020', shelf: 'a' }))).length, 2);
+        assert.equal((await all(third.collection(OTHERS).find({ text: 'not an id' }))).length, 1);
+      });
+    }
+  }
+
+  const refusals: readonly [string, (lines: string[]) => readonly string[], RegExp][] = [
+    ['an empty file', () => [''], /results\.jsonl:1: the file is empty/],
+    ['another file', () => ['{"a":1}', ''], /results\.jsonl:1: expected .*mlmodelscope-store/],
+    [
+      'a newer format',
+      ([head = '', ...rest]) => [head.replace(':1}', ':2}'), ...rest],
+      /version 2 .* update this program/,
+    ],
+    ['a file that was cut off', (lines) => [...lines.slice(0, 4), '{"kind":"meas'], /results\.jsonl:5: not JSON/],
+    [
+      'a broken measurement',
+      ([head = '', first = '']) => [head, first.replace('"costMs":', '"costMs":-')],
+      /:2: .*costMs/,
+    ],
+    [
+      'a collection that is the store’s own',
+      ([head = '']) => [
+        head,
+        '{"kind":"document","collection":{"name":"systems","key":["a"],"indexes":[]},"document":{}}',
+      ],
+      /:2: .*a name that a store needs/,
+    ],
+  ];
+  for (const [what, change, message] of refusals) {
+    it(`refuses ${what}, saying where`, async () => {
+      const store = await openMemoryStore();
+      await store.putMeasurement(sampleMeasurement(1));
+      await store.putMeasurement(sampleMeasurement(2));
+      await store.collection(NOTES).put(note('x'));
+      const lines = (await exported(store)).split('\n');
+      await assert.rejects(imported(change(lines).join('\n'), await openMemoryStore()), (error) => {
+        assert(error instanceof PlatformError, String(error));
+        assert.equal(error.code, 'usage');
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
+});
