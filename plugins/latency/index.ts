@@ -34,9 +34,10 @@ const evaluation: Evaluation<z.infer<typeof settings>> = {
     const { fingerprint } = await agent.system(runOptions);
     const tasks = models.map(({ name, model }) => ({ name, benchmark: weightlessBenchmark(model) }));
     const signatures = tasks.map(({ benchmark }) => benchmark.signature);
-    const known = await store.findMeasurements(signatures, fingerprint, protocolKey(protocol));
+    const stored = await store.findMeasurements(signatures, fingerprint, protocolKey(protocol));
+    const known = new Map([...stored].filter(([, { outcome }]) => outcome.kind === 'samples'));
     const toMeasure = tasks.length - known.size;
-    yield { kind: 'planned', summary: `${tasks.length} whole models`, known: known.size, toMeasure };
+    yield { kind: 'planned', summary: `whole models: ${tasks.length}`, known: known.size, toMeasure };
 
     const results: ReturnType<typeof resultOf>[] = [];
     for (const [done, { name, benchmark }] of tasks.entries()) {

@@ -44,7 +44,8 @@ export async function attachPlugin(
     while (!signal.aborted) {
       try {
         const call = client.duplex(PluginServiceService.attach, { deadlineMs: STREAM_DEADLINE_MS });
-        const link = streamLink(call, { toWire: toWirePluginMessage, fromWire: fromWirePlatformMessage });
+        const format = { toWire: toWirePluginMessage, fromWire: fromWirePlatformMessage };
+        const link = streamLink(call, format, () => call.end());
         await servePlugin(evaluation, link, tools, {
           signal,
           onRegistered: () => {

@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: DispatchLimits = {
 };
 
 /** Plugins that an evaluation may lose before it has failed: maybe it is what ends them. */
-const MAX_ATTEMPTS = 3;
+const MAX_LOSSES = 3;
 
 /** A plugin that is attached, as others see it. */
 export interface AttachedPlugin extends Registration {
@@ -209,11 +209,17 @@ export class Dispatcher {
     const how = await session.run({ ...run, submission, agent, traceContext }, keep);
     clearTimeout(silence);
     if (this.#isClosed) return false;
-    if (how !== undefined) await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
-    else if (attempt >= MAX_ATTEMPTS) {
-      const problem = `the plugin ${name} went away ${attempt} times in the middle of this evaluation`;
-      await job.finish(failure('unavailable', `${problem}; see what it says, then submit it under a new id`));
-    } else await job.requeue(`the plugin ${name} went away`);
-    return how !== undefined || attempt >= MAX_ATTEMPTS;
+    if (how !== undefined) {
+      await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
+      return true;
+    }
+    job.losses++;
+    if (job.losses < MAX_LOSSES) {
+      await job.requeue(`the plugin ${name} went away`);
+      return false;
+    }
+    const problem = `the plugin ${name} went away ${job.losses} times in the middle of this evaluation`;
+    await job.finish(failure('unavailable', `${problem}; see what it says, then submit it under a new id`));
+    return true;
   }
 }

@@ -16,6 +16,8 @@ export class Job {
   readonly #end: () => void;
   /** Somebody has cancelled it. */
   isCancelled = false;
+  /** How often its plugin went away in the middle, as far as this process has seen. */
+  losses = 0;
   /** ms of performance.now() since when it has waited for its plugin or an agent. */
   waitingSinceMs = performance.now();
 

@@ -18,7 +18,9 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
 
   const attach: handleBidiStreamingCall<AttachRequest, AttachResponse> = (call) => {
-    const link = streamLink(call, { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage });
+    const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
+    // The call is ended by what attaching comes to, with a status that says so.
+    const link = streamLink(call, format, () => {});
     void calls.stream(call, async (signal) => {
       signal.addEventListener('abort', () => link.close(), { once: true });
       await platform.attach(link);

@@ -4,7 +4,6 @@ import type { Link } from './link.js';
 interface MessageStream extends AsyncIterable<unknown> {
   readonly writable: boolean;
   write(message: unknown): boolean;
-  end(): unknown;
   on(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
 }
@@ -19,10 +18,13 @@ export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
 /**
  * A link over a gRPC stream, of either side. Its iteration ends with the stream, throws what the stream or the format
  * throws, and asks for no more than is taken, so that whoever sends too much waits.
+ *
+ * @param end what closing the link does to the stream
  */
 export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
   stream: MessageStream,
   { toWire, fromWire }: LinkFormat<Sent, Received, SentMessage, ReceivedMessage>,
+  end: () => void,
 ): Link<Sent, Received> {
   let close = (): void => {};
   const closed = new Promise<undefined>((resolve) => (close = () => resolve(undefined)));
@@ -43,7 +45,7 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
 
     close() {
       close();
-      if (stream.writable) stream.end();
+      end();
     },
 
     async *[Symbol.asyncIterator]() {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../errors.js';
 import { verifyContent } from '../manifest/checksum.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
@@ -67,9 +68,11 @@ export async function loadSubmission(submission: Submission): Promise<LoadedSubm
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: filesOf(submission),
     readGraph: async (resolved) => {
+      // A thousand models take a while, and there are others to be answered.
+      await setImmediate();
       // Two models may be in one file; what travels on has their graphs.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
-      return Promise.resolve(graphOf(resolved, submission));
+      return graphOf(resolved, submission);
     },
   });
   return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded) } };

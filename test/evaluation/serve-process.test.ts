@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
-import { deadline, type Running, workplace, type Workplace } from '../cli/support/command.js';
+import { exists, needsLinux, until } from '../agent/support/processes.js';
+import { type Running, workplace, type Workplace } from '../cli/support/command.js';
 import { planIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
 import { chain, FOUR_LAYERS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+
+/** Against hanging only, for all of a suite's tests together. */
+const deadline = { timeout: 600_000 };
+
+/** dlbricks and latency. */
+const PLUGINS = 2;
+
+function childrenOf(parent: number): readonly number[] {
+  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
+}
 
 /** Writes an evaluation of one small model. JSON is YAML. */
 async function evaluation(
@@ -124,7 +136,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
   });
 });
 
-describe('mlmodelscope serve', deadline, () => {
+describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
   it('runs its plugins itself, starts one again that ends, and leaves no process behind', async (t) => {
     const place = await workplace(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
@@ -138,8 +150,27 @@ describe('mlmodelscope serve', deadline, () => {
       if (code === 0) break;
       assert.match(stderr, /the plugin dlbricks is not attached/);
     }
+    const [plugin] = childrenOf(server.pid);
+    assert.ok(plugin !== undefined);
+    process.kill(plugin, 'SIGKILL');
+    await server.said(/warning: the plugin \w+ ended; it is started again/);
+    await until(() => childrenOf(server.pid).length === PLUGINS);
+    const children = childrenOf(server.pid);
+    server.process.kill('SIGKILL');
+    await server.ended;
+    await until(() => children.every((pid) => !exists(pid)));
+  });
+
+  it('ends with its plugins when it is told to', async (t) => {
+    const place = await workplace(t);
+    const server = place.start(['serve', '--listen', '127.0.0.1:0']);
+    await addressOf(server);
+    await until(() => childrenOf(server.pid).length === PLUGINS);
+    const children = childrenOf(server.pid);
     server.process.kill('SIGTERM');
-    assert.equal((await server.ended).code, 0);
+    const { code, stderr } = await server.ended;
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.ok(children.every((pid) => !exists(pid)));
   });
 
   it('says what is missing where nobody can run an evaluation', async (t) => {

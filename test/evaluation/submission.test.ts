@@ -40,7 +40,9 @@ const FILES = {
 };
 
 async function submitted(t: TestContext): Promise<{ readonly path: string; readonly submission: Submission }> {
-  const path = join(await folderWith(t, FILES), 'evaluations/e.yml');
+  const folder = await folderWith(t, FILES);
+  process.env['MLMODELSCOPE_CACHE'] = join(folder, 'cache');
+  const path = join(folder, 'evaluations/e.yml');
   const { submission } = await submissionOf(path);
   return { path, submission: fromWireSubmission(toWireSubmission(submission)) };
 }
@@ -75,7 +77,8 @@ describe('a submission', { timeout: 60_000 }, () => {
     const { path } = await submitted(t);
     const files = new Map(Object.entries(FILES).map(([name, content]) => [name, Buffer.from(content)]));
     const { loaded } = await loadSubmission({ manifestPath: 'evaluations/e.yml', files, graphs: new Map() });
-    const signatures = (models: typeof loaded.models) => models.map(({ model }) => weightlessBenchmark(model).signature);
+    const signatures = (models: typeof loaded.models) =>
+      models.map(({ model }) => weightlessBenchmark(model).signature);
     assert.deepEqual(signatures(loaded.models), signatures((await loadEvaluation(path)).models));
   });
 
