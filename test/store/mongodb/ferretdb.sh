@@ -35,13 +35,20 @@ build() {
   mv "$work/ferretdb" "$program"
 }
 
+stop() {
+  [ -z "${server:-}" ] || kill "$server" 2> /dev/null || true
+  [ -z "${server:-}" ] || wait "$server" 2> /dev/null || true
+  rm -rf "$folder"
+}
+
 run() {
-  local folder server address status=0
+  local address='' status=0
   folder=$(mktemp -d)
+  trap stop EXIT
+  : > "$folder/log"
   "$program" --handler=sqlite --sqlite-url="file:$folder/" --state-dir="$folder" --listen-addr=127.0.0.1:0 \
     --debug-addr=- --telemetry=disable --log-level=info > "$folder/log" 2>&1 &
   server=$!
-  trap 'kill "$server" 2> /dev/null || true; wait "$server" 2> /dev/null || true; rm -rf "$folder"' EXIT
   for _ in $(seq 100); do
     address=$(sed -n 's/.*Listening on TCP \([0-9.:]*[0-9]\).*/\1/p' "$folder/log")
     [ -n "$address" ] && break
