@@ -7,13 +7,16 @@ import type { ModelInUse } from './predict-open-models.js';
 import type { BatchInput, Predicted } from './predict-session.js';
 
 /** Encoded pictures of one batch; each is in memory here, on its way, and in the process that decodes it. */
-const MAX_BATCH_BYTES = 256 * 2 ** 20;
+const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
 /** One encoded picture: far more than cameras make. */
 export const MAX_IMAGE_BYTES = 32 * 2 ** 20;
 
-/** What outputs as they are may take in one answer. */
-const MAX_RAW_BYTES = 48 * 2 ** 20;
+/** What features may take in one answer; until it is sent, they take several times as much here. */
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
+
+/** Of each feature, beside its output or label: its id and type, for the most part. */
+const FEATURE_BYTES = 80;
 
 /** A batch on its way to the model. */
 export interface InputBatch {
@@ -62,8 +65,10 @@ export function* madeUpBatches(count: number, batchSize: number): Generator<Inpu
   }
 }
 
-function rawBytesOf(features: readonly PredictedFeature[]): number {
-  return features.reduce((sum, feature) => sum + (feature.kind === 'raw' ? feature.bytes.length : 0), 0);
+function bytesOf(features: readonly PredictedFeature[]): number {
+  return features.reduce((sum, feature) => {
+    return sum + FEATURE_BYTES + (feature.kind === 'raw' ? feature.bytes.length : feature.label.length);
+  }, 0);
 }
 
 /**
@@ -78,7 +83,7 @@ export async function predictBatches(
   signal: AbortSignal,
 ): Promise<readonly ElementResult[]> {
   const results: ElementResult[] = [];
-  let rawBytes = 0;
+  let answerBytes = 0;
   let batchIndex = 0;
   for await (const { ids, input } of batches) {
     throwIfCancelled(signal);
@@ -86,10 +91,10 @@ export async function predictBatches(
     const batch = await traced('evaluate_batch', span, () => model.predict({ input, featureLimit }, signal));
     for (const [i, id] of ids.entries()) {
       const features = batch.features[i] ?? [];
-      rawBytes += rawBytesOf(features);
-      if (rawBytes > MAX_RAW_BYTES) {
-        const message = `the outputs take more than ${MAX_RAW_BYTES} bytes; ask for at most ${results.length} elements`;
-        throw new PlatformError('usage', message);
+      answerBytes += bytesOf(features);
+      if (answerBytes > MAX_ANSWER_BYTES) {
+        const advice = `ask for ${results.length} elements at most, or set feature_limit`;
+        throw new PlatformError('usage', `the features take more than ${MAX_ANSWER_BYTES} bytes; ${advice}`);
       }
       results.push({ id, features, batchIndex, batch });
     }

@@ -11,6 +11,9 @@ import type { PredictBatch, Predicted } from './predict-session.js';
 /** Each holds a whole model in memory. */
 const MAX_OPEN = 8;
 
+/** Calls that predict, each with a batch of pictures and what was found so far. */
+const MAX_CALLS = 16;
+
 /** A model that nobody used for so long gives way where another one is to be opened. */
 const IDLE_MS = 15 * 60_000;
 
@@ -84,10 +87,14 @@ export class OpenModels {
     }
   }
 
-  /** @throws PlatformError `not_found`, and what `work` throws */
+  /** @throws PlatformError `not_found`, `exhausted` where too many calls use models already, and what `work` throws */
   async use<T>(id: string, work: (model: ModelInUse) => Promise<T>): Promise<T> {
     await this.#get(id).reset;
     const opened = this.#get(id);
+    const callCount = [...this.#open.values()].reduce((sum, { calls }) => sum + calls.size, 0);
+    if (callCount >= MAX_CALLS) {
+      throw new PlatformError('exhausted', `${MAX_CALLS} calls predict already; try again when one of them is done`);
+    }
     const { model, options, persist } = opened;
     const predict: ModelInUse['predict'] = (batch, signal) => this.#predict(opened, batch, signal);
     const call = work({ model, options, persist, predict });

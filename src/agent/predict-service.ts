@@ -133,7 +133,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
   const answerReset: handleUnaryCall<ResetRequest, ResetResponse> = (call, callback) => {
     const startMs = performance.now();
     void calls.answer(call, callback, async (signal) => {
-      const id = call.request.predictor?.id ?? call.request.id;
+      const id = call.request.predictor?.id || call.request.id;
       await models.reset(id, signal);
       return { predictor: { id, duration: toWireDuration(performance.now() - startMs) } };
     });

@@ -105,6 +105,18 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     await client.closeModel(id);
   });
 
+  test('an answer without measure is refused', async () => {
+    const id = await client.open('classifier');
+    const options = { batchSize: 1000, featureLimit: 5 };
+    assert.equal((await client.dataset(id, 'synthetic', '10000', options)).responses.length, 10_000);
+    const wide = await client.open('wide');
+    await assert.rejects(
+      client.dataset(wide, 'synthetic', '10000', options),
+      hasStatus(status.INVALID_ARGUMENT, /more than 16777216 bytes; ask for \d+ elements at most/),
+    );
+    await Promise.all([id, wide].map((open) => client.closeModel(open)));
+  });
+
   test('a synthetic one of no number is refused', async () => {
     for (const name of ['0', 'many', '99999', '-1']) {
       await assert.rejects(

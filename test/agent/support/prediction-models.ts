@@ -111,6 +111,7 @@ function ofNumbers(dims: readonly number[], isBatched: boolean): Facts {
 
 const MODELS: Readonly<Record<string, readonly [TinyModel, Facts]>> = {
   relu: [relu, ofNumbers([1, 3], true)],
+  wide: [{ ...relu, inputs: { x: ['batch', 1000] } }, ofNumbers([1, 1000], true)],
   broken: [broken, ofNumbers([1, 3], true)],
   endless: [endless, ofNumbers([2048, 2048], false)],
   classifier: [classifier('batch'), pictures(undefined)],
