@@ -4,16 +4,20 @@ import type { SpanSink } from '../tracing.js';
 import { documentOf } from './document-of.js';
 
 /** Spans that are held for whoever asks for them; the oldest ones go first. About 1 KB each. */
-const MAX_HELD = 50_000;
+const MAX_HELD = 20_000;
 
 /** Spans that go into a store at once. */
 const SPANS_PER_PUT = 256;
+
+/** How long fewer of them wait for more. */
+const PUT_DELAY_MS = 1000;
 
 /** Holds finished spans until they are in a store, or taken by somebody who has one. */
 export class SpanKeeper implements sdk.SpanProcessor {
   #held: SpanDocument[] = [];
   #sink: SpanSink | undefined;
   #putting: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
 
   onStart(): void {}
 
@@ -23,7 +27,9 @@ export class SpanKeeper implements sdk.SpanProcessor {
 
   add(spans: readonly SpanDocument[]): void {
     this.#held.push(...spans);
-    if (this.#sink !== undefined && this.#held.length >= SPANS_PER_PUT) this.#put(this.#sink);
+    const sink = this.#sink;
+    if (sink !== undefined && this.#held.length >= SPANS_PER_PUT) this.#put(sink);
+    else if (sink !== undefined) this.#timer ??= setTimeout(() => this.#put(sink), PUT_DELAY_MS).unref();
     if (this.#held.length > MAX_HELD) this.#held.splice(0, this.#held.length - MAX_HELD);
   }
 
@@ -53,6 +59,8 @@ export class SpanKeeper implements sdk.SpanProcessor {
   }
 
   #put(sink: SpanSink): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const spans = this.#held;
     this.#held = [];
     if (spans.length === 0) return;

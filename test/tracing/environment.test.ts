@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../src/errors.js';
+import { asksForTraces, namesService, otlpProtocolIn, tracesExportersIn } from '../../src/tracing/environment.js';
+
+const isUsage = (error: unknown): boolean => error instanceof PlatformError && error.code === 'usage';
+
+describe('the OTEL_* variables', () => {
+  test('turn tracing on by an exporter or an endpoint, and by nothing else', () => {
+    assert.equal(asksForTraces({}), false);
+    assert.equal(asksForTraces({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }), false);
+    assert.equal(asksForTraces({ OTEL_TRACES_EXPORTER: 'none' }), true);
+    assert.equal(asksForTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }), true);
+    assert.equal(asksForTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318' }), true);
+  });
+
+  test('count as not set where they are empty', () => {
+    assert.equal(asksForTraces({ OTEL_TRACES_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), false);
+  });
+
+  test('turn tracing off by OTEL_SDK_DISABLED', () => {
+    assert.equal(asksForTraces({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'TRUE' }), false);
+  });
+
+  test('choose the exporters; otlp where they say nothing, nothing for none', () => {
+    assert.deepEqual(tracesExportersIn({}), ['otlp']);
+    assert.deepEqual(tracesExportersIn({ OTEL_TRACES_EXPORTER: 'console, otlp' }), ['console', 'otlp']);
+    assert.deepEqual(tracesExportersIn({ OTEL_TRACES_EXPORTER: 'none' }), []);
+  });
+
+  test('are refused where they ask for what is not there', () => {
+    assert.throws(() => tracesExportersIn({ OTEL_TRACES_EXPORTER: 'jaeger' }), isUsage);
+    assert.throws(() => otlpProtocolIn({ OTEL_EXPORTER_OTLP_PROTOCOL: 'smoke' }), isUsage);
+  });
+
+  test('choose the protocol, the one for traces before the one for everything', () => {
+    assert.equal(otlpProtocolIn({}), 'http/protobuf');
+    const everything = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    assert.equal(otlpProtocolIn(everything), 'grpc');
+    assert.equal(otlpProtocolIn({ ...everything, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }), 'http/json');
+  });
+
+  test('name the service by its own variable or among the resource attributes', () => {
+    assert.equal(namesService({}), false);
+    assert.equal(namesService({ OTEL_SERVICE_NAME: 'mine' }), true);
+    assert.equal(namesService({ OTEL_RESOURCE_ATTRIBUTES: 'team=a,service.name=mine' }), true);
+    assert.equal(namesService({ OTEL_RESOURCE_ATTRIBUTES: 'my.service.name=mine' }), false);
+  });
+});

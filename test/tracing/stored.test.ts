@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { chain, FOUR_LAYERS, QUICK } from '../cli/support/tiny-models.js';
+import { deadline, workplace } from '../cli/support/command.js';
+import { spansIn } from './support/receiver.js';
+
+/** Spans are made and kept, and sent nowhere. */
+const KEPT = { OTEL_TRACES_EXPORTER: 'none' };
+
+interface JaegerTrace {
+  readonly traceID: string;
+  readonly spans: readonly {
+    readonly spanID: string;
+    readonly operationName: string;
+    readonly references: readonly { readonly spanID: string }[];
+    readonly tags: readonly { readonly key: string; readonly value: unknown }[];
+    readonly processID: string;
+  }[];
+  readonly processes: Readonly<Record<string, { readonly serviceName: string }>>;
+}
+
+describe('the store', () => {
+  test('keeps the whole trace of a run, with the spans of an agent elsewhere', deadline, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0'], { env: KEPT });
+    const address = (await agent.said(/listening on (\S+)/))[1] ?? '';
+    const run = await place.run(['dlbricks', 'validate', model, '--server', address, ...QUICK], { env: KEPT });
+    assert.equal(run.code, 0, run.stderr);
+
+    const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
+    const spans = spansIn(stdout);
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    const outside = spans.filter(({ parentSpanId }) => !ids.has(parentSpanId));
+    assert.deepEqual(
+      outside.map(({ name, parentSpanId }) => [name, parentSpanId]),
+      [['mlmodelscope dlbricks validate', '']],
+    );
+    assert.deepEqual(new Set(spans.map(({ service }) => service)), new Set(['mlmodelscope', 'mlmodelscope-agent']));
+    assert.ok(spans.some(({ name }) => name === 'evaluate'));
+  });
+
+  test(
+    "keeps what `trace model` makes without any variable, for `show` and for Jaeger's readers",
+    deadline,
+    async (t) => {
+      const place = await workplace(t);
+      const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
+      const traced = await place.run(['trace', 'model', model, '--runs', '4']);
+      assert.equal(traced.code, 0, traced.stderr);
+      const id = /^trace: +([0-9a-f]{32})$/m.exec(traced.stdout)?.[1] ?? '';
+
+      const listed = await place.run(['trace', 'list']);
+      assert.match(listed.stdout, new RegExp(`${id}.*evaluation_trace tiny`));
+      const shown = await place.run(['trace', 'show', id.slice(0, 12)]);
+      assert.equal(shown.stdout.match(/c_predict {2}FRAMEWORK_TRACE/g)?.length, 4);
+      assert.match(shown.stdout, /Relu {2}\[1,8\]\n.* {2}Sigmoid {2}\[1,8\]/);
+
+      const exported = await place.run(['trace', 'export', id]);
+      const { data } = JSON.parse(exported.stdout) as { readonly data: readonly JaegerTrace[] };
+      assert.deepEqual(
+        data.map(({ traceID }) => traceID),
+        [id],
+      );
+      const [trace] = data;
+      const roots = trace?.spans.filter(({ references }) => references.length === 0) ?? [];
+      assert.deepEqual(
+        roots.map(({ operationName }) => operationName),
+        ['evaluation_trace'],
+      );
+      assert.equal(trace?.processes[roots[0]?.processID ?? '']?.serviceName, 'mlmodelscope');
+      const layers = trace?.spans.filter(({ tags }) => tags.some(({ key }) => key === 'layer_sequence_index')) ?? [];
+      assert.equal(layers.length, 4 * FOUR_LAYERS.length);
+    },
+  );
+
+  test('says so where a trace is not in it', deadline, async (t) => {
+    const place = await workplace(t);
+    const { code, stderr } = await place.run(['trace', 'show', 'latest']);
+    assert.deepEqual(
+      [code, stderr.trim()],
+      [1, 'no trace latest is in the store; `mlmodelscope trace list` shows those that are'],
+    );
+  });
+});
