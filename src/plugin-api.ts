@@ -35,6 +35,7 @@ export { protocolKey, type Protocol } from './measurement/protocol.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
+export { keepWholeModel } from './store/platform/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';
 
 // Traces that others took.

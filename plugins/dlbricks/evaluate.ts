@@ -15,6 +15,7 @@ import {
 } from '../../src/plugin-api.js';
 import { compose, type Estimate } from './compose.js';
 import { type EvaluationContext, measureAll } from './measure.js';
+import { keepPlatformDocuments } from './platform-documents.js';
 import { type Observations, spreadBetweenOccasions } from './occasions.js';
 import {
   knownResults,
@@ -152,6 +153,7 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
   let measured = await measureAll(toMeasure, results, runOptions, context);
   if (request.cut === 'kernel') measured += await repeatBricks(models, results, system, request, context);
   measured += await measureAll(toRepeat, results, runOptions, context);
+  if (measureEndToEnd) await keepPlatformDocuments(request.models, models, results, protocol, store);
 
   const interrupted = context.signal.aborted || [...first, ...again].some(isMissing);
   const observations = results.observations();
