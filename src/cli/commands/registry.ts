@@ -1,12 +1,37 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import type { CommandHost } from '../../evaluation/plugin.js';
+import { PlatformError } from '../../errors.js';
+import type { Candidate } from '../../manifest/index.js';
 import { builtInModels } from '../../registry/built-in-models.js';
+import { listAgents } from '../../registry/list-agents.js';
+import type { OwnedHost } from '../host.js';
 
 const SETTINGS = { style: { head: [], border: [], compact: true } };
 
+/** An agent, registered or not. */
+interface ShownAgent extends Candidate {
+  /** null for one that is started for a command on this machine. */
+  readonly address: string | null;
+}
+
+/** The agents of the platform's server at an address, or the agent that is there itself. */
+async function agentsAt(server: string | undefined, host: OwnedHost): Promise<readonly ShownAgent[]> {
+  if (server !== undefined) {
+    try {
+      const agents = await listAgents(server, { security: host.security.client });
+      return agents.map(({ models, ...agent }) => ({ ...agent, models: models.map(({ name }) => name) }));
+    } catch (error) {
+      // An agent has no registry.
+      if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
+    }
+  }
+  const agent = await host.connect(server);
+  const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+  return [{ address: server ?? null, ...system }];
+}
+
 /** `mlmodelscope registry models|agents`: what there is to work with. */
-export function registerRegistryCommand(program: Command, host: CommandHost): void {
+export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
     .command('registry')
     .description('Show what there is to work with')
@@ -33,24 +58,25 @@ export function registerRegistryCommand(program: Command, host: CommandHost): vo
     });
   registry
     .command('agents')
-    .description('Describe the agent at --server, or the one that would be started on this machine')
-    .option('--server <host:port>', 'address of an agent')
+    .description('List the agents that are registered at --server, or describe the agent there or on this machine')
+    .option('--server <host:port>', "address of the platform's server, or of an agent")
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7070')
+    .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7080')
     .action(async ({ server, json }: { server?: string; json?: boolean }) => {
-      const agent = await host.connect(server);
-      const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+      const agents = await agentsAt(server, host);
       if (json === true) {
-        host.print(`${JSON.stringify([{ address: server ?? null, ...system }], null, 2)}\n`);
+        host.print(`${JSON.stringify(agents, null, 2)}\n`);
         return;
       }
       const table = new Table({
         ...SETTINGS,
         head: ['address', 'framework', 'architecture', 'processor', 'cores', 'memory'],
       });
-      const memory = `${(system.memoryBytes / 2 ** 30).toFixed(1)} GiB`;
-      const framework = `${system.framework} ${system.frameworkVersion}`;
-      table.push([server ?? '(this machine)', framework, system.architecture, system.processor, system.cores, memory]);
+      for (const { address, framework, frameworkVersion, architecture, processor, cores, memoryBytes } of agents) {
+        const memory = `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`;
+        const place = address ?? '(this machine)';
+        table.push([place, `${framework} ${frameworkVersion}`, architecture, processor, cores, memory]);
+      }
       host.print(`${table.toString()}\n`);
     });
 }

@@ -4,22 +4,24 @@ import { createDirectory } from '../../../src/registry/agent-directory.js';
 import { addAgentRegistryService } from '../../../src/registry/agent-registry-service.js';
 import { addRegistryService } from '../../../src/registry/registry-service.js';
 import { createRpcClient } from '../../../src/rpc/client.js';
+import type { ServerSecurity } from '../../../src/rpc/security.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
 
 export interface RegistryServerOptions {
   readonly port?: number;
   readonly leaseMs?: number;
-  readonly token?: string;
+  readonly security?: ServerSecurity;
 }
 
-/** A server with nothing but the registries, and a client of it. */
-export async function registryServer(t: TestContext, { port = 0, leaseMs, token }: RegistryServerOptions = {}) {
+/** A server with nothing but the registries, and a client of it where it speaks plain text. */
+export async function registryServer(t: TestContext, options: RegistryServerOptions = {}) {
+  const { port = 0, leaseMs, security = {} } = options;
   const directory = createDirectory(leaseMs === undefined ? {} : { leaseMs });
-  const server = createRpcServer({ security: { token } });
+  const server = createRpcServer({ security });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   const address = await server.listen({ host: '127.0.0.1', port });
-  const client = createRpcClient(address, 'server', { security: { token } });
+  const client = createRpcClient(address, 'server', { security: { token: security.token } });
   const close = (): Promise<void> => server.close(new PlatformError('unavailable', 'the server is shutting down'));
   t.after(async () => {
     client.close();

@@ -38,10 +38,7 @@ export async function rawSocket(t: TestContext, address: string) {
   const [host, port] = address.split(':');
   const socket = net.connect(Number(port), host);
   t.after(() => socket.destroy());
-  const closed = new Promise<number>((resolve) => {
-    const start = performance.now();
-    socket.once('close', () => resolve(performance.now() - start));
-  });
+  const closed = once(socket, 'close');
   socket.on('error', () => socket.destroy());
   socket.resume();
   await once(socket, 'connect');
@@ -105,8 +102,11 @@ export function handMadeClient(t: TestContext, address: string) {
 
 function roomOrEnd(stream: http2.ClientHttp2Stream): Promise<void> {
   return new Promise((resolve) => {
-    stream.once('drain', () => resolve());
-    stream.once('close', () => resolve());
+    const done = (): void => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.once('drain', done).once('close', done);
   });
 }
 

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import os from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { registryServer } from '../registry/support/registry-server.js';
+import { authorityForSuite } from '../rpc/support/certificates.js';
+import { deadline, workplace } from './support/command.js';
+import { assertOneMessage } from './support/report.js';
+
+const TOKEN = 'a-token-that-nobody-guesses';
+
+const ANYWHERE = ['--listen', '127.0.0.1:0'];
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(20);
+}
+
+describe('agent --server', { ...deadline, concurrency: 2 }, () => {
+  it('registers this machine, which registry agents then lists', async (t) => {
+    const place = await workplace(t);
+    const { directory, address: server } = await registryServer(t);
+    const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
+    const [, address] = await agent.said(/\nregistered with \S+ as (\S+)\n/);
+
+    const [registered] = directory.list();
+    assert.ok(registered);
+    assert.deepEqual([registered.address, registered.tls], [address, false]);
+    assert.deepEqual([registered.framework, registered.architecture], ['onnxruntime', process.arch]);
+    assert.equal(registered.cores, os.availableParallelism());
+    assert.ok(registered.models.some(({ name }) => name === 'resnet18'));
+
+    const { stdout } = await place.run(['registry', 'agents', '--server', server, '--json']);
+    const [listed] = JSON.parse(stdout) as [{ address: string; models: string[] }];
+    assert.equal(listed.address, address);
+    assert.ok(listed.models.includes('resnet18'));
+  });
+
+  it('is registered no more when it is stopped', async (t) => {
+    const place = await workplace(t);
+    const { directory, address: server } = await registryServer(t);
+    const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
+    await agent.said(/registered/);
+    agent.process.kill('SIGINT');
+    const { code, stderr } = await agent.ended;
+    assert.deepEqual([code, stderr, directory.list().length], [0, '', 0]);
+  });
+
+  it('disappears when it is killed', async (t) => {
+    const place = await workplace(t);
+    const { directory, address: server } = await registryServer(t, { leaseMs: 600 });
+    const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
+    await agent.said(/registered/);
+    agent.process.kill('SIGKILL');
+    await until(() => directory.list().length === 0);
+  });
+
+  it('waits for a server that is not there yet, and says so', async (t) => {
+    const place = await workplace(t);
+    const agent = place.start(['agent', ...ANYWHERE, '--server', '127.0.0.1:1']);
+    await agent.said(/warning: the server at 127\.0\.0\.1:1 does not answer .*mlmodelscope serve/);
+    assert.equal(agent.process.exitCode, null);
+  });
+
+  it('ends when the server refuses its token', async (t) => {
+    const place = await workplace(t);
+    const { address: server } = await registryServer(t, { security: { token: TOKEN } });
+    const ending = await place.run(['agent', ...ANYWHERE, '--server', server]);
+    assert.match(ending.stderr, /needs a token.*--token-file/);
+    assert.equal(ending.code, 1);
+  });
+
+  it('wants to know where a server elsewhere reaches it', async (t) => {
+    const place = await workplace(t);
+    // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked.
+    const ending = await place.run(['agent', ...ANYWHERE, '--server', '192.0.2.1:7080']);
+    assert.match(ending.stderr, /others cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
+    assert.equal(ending.code, 2);
+  });
+});
+
+describe('an agent that others can reach', { ...deadline, concurrency: 2 }, () => {
+  const authority = authorityForSuite();
+
+  it('needs TLS and a token', async (t) => {
+    const place = await workplace(t);
+    const ending = await place.run(['agent', '--listen', '0.0.0.0:0']);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /--tls-cert and --tls-key.*--token-file or MLMODELSCOPE_TOKEN/);
+    assert.equal(ending.code, 2);
+  });
+
+  it('registers and answers over TLS with certificates on both sides', async (t) => {
+    const place = await workplace(t);
+    const { caPem, identity, folder } = authority();
+    const security = { identity, clientCaPem: caPem, token: TOKEN };
+    const { directory, address: server } = await registryServer(t, { security });
+    const file = (name: string): string => join(folder, name);
+    const tls = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem'), '--tls-ca', file('ca.pem')];
+    const secured = [...tls, '--token-file', await place.write('token', `${TOKEN}\n`)];
+    const where = ['--listen', '0.0.0.0:0', '--server', server, '--advertise', 'localhost:7999'];
+    const agent = place.start(['agent', ...where, ...secured]);
+    const [, port] = await agent.said(/agent listening on 0\.0\.0\.0:(\d+)\n/);
+    await agent.said(/registered with \S+ as localhost:7999/);
+    assert.deepEqual(
+      directory.list().map(({ address, tls: isTls }) => [address, isTls]),
+      [['localhost:7999', true]],
+    );
+
+    const address = `localhost:${port}`;
+    const described = await place.run(['registry', 'agents', '--server', address, ...secured]);
+    assert.match(described.stdout, /onnxruntime/);
+    const without = await place.run(['registry', 'agents', '--server', address]);
+    assert.equal(without.code, 1);
+    assert.match(without.stderr, /--tls-ca/);
+  });
+});
+
+describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
+  const authority = authorityForSuite();
+
+  for (const [name, args, message] of [
+    ['a key without its certificate', ['--tls-key', 'key.pem'], /--tls-cert/],
+    ['a certificate without its key', ['--tls-cert', 'cert.pem'], /--tls-key/],
+    ['a file that is not there', ['--tls-ca', 'nowhere.pem'], /--tls-ca \S+nowhere\.pem: .*no such file/],
+    ['a certificate that is none', ['--tls-cert', 'key.pem', '--tls-key', 'key.pem'], /PEM/],
+    ['a key of another certificate', ['--tls-cert', 'ca.pem', '--tls-key', 'key.pem'], /key values mismatch/],
+    ['an authority as a token', ['--token-file', 'ca.pem'], /16 to 1024 printable characters/],
+  ] as const) {
+    it(`refuse ${name}`, async (t) => {
+      const place = await workplace(t);
+      const inFolder = args.map((arg) => (arg.endsWith('.pem') ? join(authority().folder, arg) : arg));
+      const ending = await place.run(['agent', ...ANYWHERE, ...inFolder]);
+      assertOneMessage(ending);
+      assert.match(ending.stderr, message);
+      assert.equal(ending.code, 2);
+    });
+  }
+
+  it('refuse a short token in the environment, and no empty one', async (t) => {
+    const place = await workplace(t);
+    const short = await place.run(['registry', 'models', '--json'], { env: { MLMODELSCOPE_TOKEN: 'secret' } });
+    assert.equal(short.code, 2);
+    assert.match(short.stderr, /MLMODELSCOPE_TOKEN: .*openssl rand -hex 32/);
+    assert.ok(!short.stderr.includes('secret'));
+    const empty = await place.run(['registry', 'models', '--json'], { env: { MLMODELSCOPE_TOKEN: '' } });
+    assert.equal(empty.code, 0);
+  });
+});
