@@ -13,14 +13,32 @@ const COMMANDS = [
   'dlbricks validate',
   'dlbricks generate',
   'dlbricks compose',
+  'dlbricks import',
+  'serve',
   'agent',
+  'plugin',
+  'evaluate',
+  'evaluations',
+  'evaluations list',
+  'evaluations show',
+  'evaluations follow',
+  'evaluations cancel',
   'registry',
   'registry models',
   'registry agents',
   'zoo',
+  'store',
+  'store export',
+  'store import',
+  'store sync',
+  'trace',
+  'trace model',
+  'trace list',
+  'trace show',
+  'trace export',
 ];
 
-describe('help', { ...deadline, concurrency: 2 }, () => {
+describe('help', { timeout: 300_000, concurrency: 2 }, () => {
   for (const command of COMMANDS) {
     it(`of mlmodelscope ${command} shows how it is used`, async (t) => {
       const words = command.split(' ').filter((word) => word !== '');
@@ -39,12 +57,9 @@ describe('help', { ...deadline, concurrency: 2 }, () => {
       const listed = stdout.slice(stdout.indexOf('\nCommands:'));
       return [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => [...words, name].join(' '));
     };
-    const [top, dlbricks, registry] = await Promise.all([
-      subcommandsOf(),
-      subcommandsOf('dlbricks'),
-      subcommandsOf('registry'),
-    ]);
-    const all = [...top, ...dlbricks, ...registry].filter((name) => !/help|version|mlmodelscope/.test(name));
+    const groups = ['dlbricks', 'evaluations', 'registry', 'store', 'trace'];
+    const listed = await Promise.all([subcommandsOf(), ...groups.map((group) => subcommandsOf(group))]);
+    const all = listed.flat().filter((name) => !/help|version|mlmodelscope/.test(name));
     assert.deepEqual(all.sort(), COMMANDS.filter((name) => name !== '').sort());
   });
 });
@@ -54,8 +69,9 @@ describe('version', deadline, () => {
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
     const { stdout, stderr, code } = await (await workplace(t)).run(['version']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
-    const [platform, plugin, framework, node] = stdout.split('\n');
+    const [platform, dlbricks, latency, framework, web, node] = stdout.split('\n');
     assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);
-    assert.match(`${plugin}\n${framework}`, /^dlbricks \d+\.\d+\.\d+\nonnxruntime \d+\.\d+\.\d+$/);
+    assert.match(`${dlbricks}\n${latency}`, /^dlbricks \d+\.\d+\.\d+\nlatency \d+\.\d+\.\d+$/);
+    assert.match(`${framework}\n${web}`, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web \d+\.\d+\.\d+$/);
   });
 });

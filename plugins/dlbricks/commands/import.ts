@@ -97,7 +97,7 @@ Formats: onnxruntime (a profile), chrome (PyTorch's profiler, Perfetto,
 says what is read of each. Importing the same again changes nothing.
 
 Examples:
-  mlmodelscope dlbricks import onnxruntime_profile.json --model resnet50 --system "my laptop"
+  mlmodelscope dlbricks import profile.json --model resnet50 --system "my laptop"
   mlmodelscope dlbricks import jaeger.json
   mlmodelscope dlbricks compose --from-store --system "my laptop"`,
     )

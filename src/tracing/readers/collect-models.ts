@@ -61,7 +61,7 @@ export class ModelCollector {
   private readonly ids = new Map<string, number>();
   private readonly layers: TracedLayer[] = [];
   private readonly places: string[] = [];
-  private readonly modelOf = new Map<string, string>();
+  private readonly modelOf = new Map<string, string | undefined>();
   private readonly systemOf = new Map<string | undefined, string>();
   private readonly pending = new Map<string, Map<string | undefined, Pending>>();
   private readonly gathered = new Map<string, Gathered>();
@@ -115,7 +115,8 @@ export class ModelCollector {
     const model = this.model ?? this.modelOf.get(trace);
     const system = this.systemOf.get(process);
     const values = durationsMs.length === 0 ? [DESCRIBED] : durationsMs;
-    if (model !== undefined && (process === undefined || system !== undefined)) {
+    const knowsModel = model !== undefined || this.modelOf.has(trace);
+    if (knowsModel && (process === undefined || system !== undefined)) {
       const gathered = this.gatheredFor(model, system);
       for (const value of values) this.put(gathered, what, value);
       return;

@@ -79,6 +79,7 @@ export const onnxruntime: TraceReader = {
   onePerPosition: false,
   detects: (head) => /"cat"\s*:\s*"(Session|Node)"/.test(head),
   async read(chunks, source, emit) {
+    emit({ kind: 'model', trace: TRACE, model: undefined }, 'byte 0');
     const onEvent = (_path: number, value: unknown, offset: number): void => {
       if (isEntry(value)) readEvent(value, source, `byte ${offset}`, emit);
     };

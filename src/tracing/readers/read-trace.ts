@@ -26,7 +26,7 @@ export const TRACE_FORMATS = Object.keys(READERS) as readonly TraceFormat[];
 /** As much of a file as its format is told by. */
 const HEAD_BYTES = 16 * 1024;
 
-const CHUNK_BYTES = 2 ** 20;
+const CHUNK_BYTES = 256 * 1024;
 
 /** What a user may say about a file. */
 export interface ReadTraceOptions {

@@ -48,8 +48,8 @@ export type TraceRecord =
       readonly layersTraced: boolean;
       readonly durationsMs: readonly number[];
     })
-  /** Of which model a trace is. */
-  | { readonly kind: 'model'; readonly trace: string; readonly model: string }
+  /** Of which model a trace is; undefined where nobody is going to say, so that nobody waits for it. */
+  | { readonly kind: 'model'; readonly trace: string; readonly model: string | undefined }
   /** On which system a process ran. */
   | { readonly kind: 'system'; readonly process: string | undefined; readonly system: string }
   /** Nothing more comes of this trace. */
