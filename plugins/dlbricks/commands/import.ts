@@ -97,9 +97,9 @@ Formats: onnxruntime (a profile), chrome (PyTorch's profiler, Perfetto,
 says what is read of each. Importing the same again changes nothing.
 
 Examples:
-  mlmodelscope dlbricks import profile.json --model resnet50 --system "my laptop"
+  mlmodelscope dlbricks import profile.json --model resnet50 --system laptop
   mlmodelscope dlbricks import jaeger.json
-  mlmodelscope dlbricks compose --from-store --system "my laptop"`,
+  mlmodelscope dlbricks compose --from-store --system laptop`,
     )
     .action(async (files: string[], options: ImportOptions) => {
       const models = withSystem(await readTraces(files, options, host), options.system);
