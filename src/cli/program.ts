@@ -28,7 +28,8 @@ Examples:
   mlmodelscope registry models
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate
-does not cover its whole model, or results wait for "store sync"), 130 interrupted.`;
+does not cover its whole model, or results wait for "store sync"),
+130 interrupted.`;
 
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {

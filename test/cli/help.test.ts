@@ -72,6 +72,6 @@ describe('version', deadline, () => {
     const [platform, dlbricks, latency, framework, web, node] = stdout.split('\n');
     assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);
     assert.match(`${dlbricks}\n${latency}`, /^dlbricks \d+\.\d+\.\d+\nlatency \d+\.\d+\.\d+$/);
-    assert.match(`${framework}\n${web}`, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web \d+\.\d+\.\d+$/);
+    assert.match(`${framework}\n${web}`, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web \d+\.\d+\.\d+\+v8\.\S+$/);
   });
 });

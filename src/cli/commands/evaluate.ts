@@ -94,7 +94,7 @@ server runs to the server.
 
 Examples:
   mlmodelscope evaluate manifests/evaluations/quickstart.yml
-  mlmodelscope evaluate manifests/evaluations/quickstart.yml --server 127.0.0.1:7080
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --detach`,
     )
     .action(async (path: string, flags: EvaluateFlags) => {

@@ -60,9 +60,11 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
     .addHelpText('after', '\nExamples:\n  mlmodelscope evaluations list\n  mlmodelscope evaluations follow ID');
 
   function add(name: string, description: string, argument?: string): Command {
+    const example = `mlmodelscope evaluations ${name}${argument === undefined ? '' : ' ID'}`;
     const command = evaluations
       .command(name)
       .description(description)
+      .addHelpText('after', `\nExample:\n  ${example}`)
       .option('--server <host:port>', 'address of the server', parseAddress, parseHostPort(DEFAULT_SERVER));
     return argument === undefined ? command : command.argument(argument, 'as submitting said');
   }

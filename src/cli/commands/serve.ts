@@ -61,15 +61,16 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
     .addHelpText(
       'after',
       `
-Evaluations are in the store: those that have not ended go on when the server is
-started again. One server at a time may use a store. Where it can be reached from
-other machines it needs TLS and a token.
+Evaluations are in the store: those that have not ended go on when the server
+is started again. One server at a time may use a store. Where it can be reached
+from other machines it needs TLS and a token.
 
 Examples:
   mlmodelscope serve
   mlmodelscope agent --server 127.0.0.1:7080
-  mlmodelscope evaluate manifests/evaluations/quickstart.yml --server 127.0.0.1:7080
-  mlmodelscope serve --listen 10.0.0.5:7080 --tls-cert server.pem --tls-key server-key.pem --token-file token`,
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
+  mlmodelscope serve --listen 10.0.0.5:7080 \\
+    --tls-cert server.pem --tls-key server-key.pem --token-file token`,
     )
     .action(async (flags: ServeFlags, command: Command) => {
       if (flags.store?.startsWith('memory:') === true) {

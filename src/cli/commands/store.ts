@@ -36,6 +36,7 @@ Examples:
     .description('Write everything in a store as JSON lines')
     .argument('<file>', 'where to; - is standard output')
     .option(...STORE)
+    .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
       const lines = toJsonLines(recordsOf(await host.openStore(uri)));
       if (file === '-') await writeToStdout(lines);
@@ -46,6 +47,7 @@ Examples:
     .description('Put everything from JSON lines into a store; what is there already is replaced')
     .argument('<file>', "what 'store export' wrote; - is standard input")
     .option(...STORE)
+    .addHelpText('after', '\nExample:\n  mlmodelscope store import results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
       const target = await host.openStore(uri);
       const chunks: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file);
@@ -60,6 +62,7 @@ Examples:
     .command('sync')
     .description('Bring results that could not be stored, because the server was gone, to the server')
     .option(...STORE)
+    .addHelpText('after', '\nExample:\n  mlmodelscope store sync --store mongodb://HOST/DATABASE')
     .action(async ({ store: uri }: StoreOption) => {
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       host.print(`synced ${inWords(await syncStore(uri, { onWarning, signal: host.signal }))}\n`);
