@@ -18,6 +18,7 @@ run: build ## Install, build, and run the quickstart evaluation; the report goes
 
 test: lint ## Install, build, lint, and run every test that needs no outside server
 	npm test
+	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the store against MongoDB, which needs a server: test/store/mongodb/ferretdb.sh run make test'
 
 build: $(BUILT) ## Install and build
 
