@@ -3,7 +3,9 @@ import { benchmarkCompose } from './compose.js';
 import { benchmarkDecompose } from './decompose.js';
 import { benchmarkHealth } from './health.js';
 import { benchmarkReadModel } from './read-model.js';
+import { benchmarkTracing } from './tracing.js';
 import { benchmarkReadTrace } from './read-trace.js';
+import { benchmarkStores } from './store.js';
 
 /** Long enough for a steady speed; `node dist/test/bench/read-trace.js 5000` makes them longer. */
 const TRACE_MEGABYTES = 500;
@@ -35,6 +37,13 @@ print(
     `${secondsWithGraphs.toFixed(3)} s with building and decomposing their graphs`,
 );
 
+for (const { backend, measurements, found, findSeconds, putSeconds } of await benchmarkStores()) {
+  print(
+    `store of ${measurements} measurements (${backend}): ${found} found in ${findSeconds.toFixed(2)} s, ` +
+      `1000 stored in ${putSeconds.toFixed(2)} s`,
+  );
+}
+
 for (const threads of new Set([1, availableParallelism()])) {
   const { answers, medianMs, p99Ms, model: measured } = await benchmarkHealth('resnet18', threads);
   print(
@@ -42,3 +51,11 @@ for (const threads of new Set([1, availableParallelism()])) {
       `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms of ${answers} answers`,
   );
 }
+
+// Last, because tracing stays on.
+const traced = await benchmarkTracing();
+print(
+  `tracing: a span costs ${traced.offNs.toFixed(0)} ns where tracing is off, ${(traced.onNs / 1000).toFixed(1)} µs where it is on; ` +
+    `a call to an agent takes ${traced.callOffMs.toFixed(2)} and ${traced.callOnMs.toFixed(2)} ms; the profile of ${traced.model}'s ` +
+    `${traced.kernels} kernels adds ${traced.profileMs.toFixed(3)} to ${traced.modelMs.toFixed(3)} ms`,
+);
