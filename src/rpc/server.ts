@@ -2,7 +2,6 @@ import {
   logVerbosity,
   Server,
   ServerCredentials,
-  type ServerInterceptor,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
@@ -27,8 +26,6 @@ export interface RpcServerOptions {
   /** Nothing by default, which is enough on loopback. */
   readonly security?: ServerSecurity | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
-  /** Further ones, which see only calls that may be made. */
-  readonly interceptors?: readonly ServerInterceptor[] | undefined;
 }
 
 export interface AddOptions<Implementation> {
@@ -102,7 +99,7 @@ function quietLibrary({ env } = process): void {
 /** A server without services yet. It answers the standard health checks, and reflection from the files in `proto/`. */
 export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   quietLibrary();
-  const { security = {}, interceptors = [] } = options;
+  const { security = {} } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const calls = new ActiveCalls();
   const connections = new Connections(limits);
@@ -122,7 +119,6 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
       receiveRequests(formats, connections, limits),
       ...(security.token === undefined ? [] : [requireToken(security.token)]),
       traceServerCall,
-      ...interceptors,
     ],
   });
   health.addToServer(server);
