@@ -119,6 +119,8 @@ function targetInTraces(reference: string, book: TraceBook): Target {
   const name = reference.slice(IN_TRACES.length);
   const target = book.targets.find((candidate) => candidate.name === name);
   if (target !== undefined) return target;
+  const problem = book.refused.get(name);
+  if (problem !== undefined) throw new PlatformError('usage', problem);
   const known = book.targets.map((candidate) => `\n  ${IN_TRACES}${oneLine(candidate.name)}`).join('');
   throw new PlatformError('not_found', `${reference}: the traces have no model of this name; they have:${known}`);
 }
@@ -173,6 +175,8 @@ export async function composeFromTraces(
     sums.push(estimator.sum(targetInTraces(reference, book)));
   }
   for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
+  const [refused] = book.refused.values();
+  if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
   if (references.length === 0) sums.push(...book.targets.map((target) => estimator.sum(target)));
   if (sums.length === 0) throw new PlatformError('usage', 'the traces hold no model with layers');
   // How far estimates are from whole models is learned from estimates that don't know their model.

@@ -1,4 +1,4 @@
-import { type MeasuredLayer, PlatformError, type TracedModel } from '../../../src/plugin-api.js';
+import type { MeasuredLayer, TracedModel } from '../../../src/plugin-api.js';
 import type { Edge } from '../decompose.js';
 import { trimmedMean } from '../statistics.js';
 import { identityOf, type LayerFacts } from './match-level.js';
@@ -40,6 +40,8 @@ export interface Target {
 export interface TraceBook {
   readonly occurrences: readonly Occurrence[];
   readonly targets: readonly Target[];
+  /** Why a model cannot be estimated itself, by its name; its measurements count for others all the same. */
+  readonly refused: ReadonlyMap<string, string>;
   readonly corrections: readonly Correction[];
 }
 
@@ -61,11 +63,13 @@ export function nameOf({ model, source }: TracedModel): string {
 }
 
 /**
- * A traced model as ranges that don't overlap and together hold every layer that the trace knows.
- *
- * @throws PlatformError `usage` where its measurements overlap, or a layer ran in several shapes
+ * A traced model as ranges that together hold every layer that the trace knows. They don't overlap, unless there is a
+ * problem: a layer that ran in several shapes, or sequences of several cuts.
  */
-function rangesOf(model: TracedModel, granularity: number): readonly Range[] {
+function rangesOf(
+  model: TracedModel,
+  granularity: number,
+): { readonly ranges: readonly Range[]; readonly problem: string | undefined } {
   // Indices may be paths, so that a layer's place is counted.
   const places = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, place) => [index, place]));
   const described = new Map<number, MeasuredLayer>();
@@ -79,6 +83,7 @@ function rangesOf(model: TracedModel, granularity: number): readonly Range[] {
     measured.push({ layer, first, last });
   }
   const ranges: Range[] = [];
+  let problem: string | undefined;
   const add = (first: number, last: number, layer: MeasuredLayer, samplesMs: readonly number[]): void => {
     const layers = Array.from(
       { length: last - first + 1 },
@@ -102,17 +107,16 @@ function rangesOf(model: TracedModel, granularity: number): readonly Range[] {
   };
   for (const { layer, first, last } of measured.sort((a, b) => a.first - b.first || a.last - b.last)) {
     if (first < next) {
-      throw new PlatformError(
-        'usage',
-        `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that its model cannot be told from it; split the trace, or say with -G which cut is meant`,
-      );
+      problem ??= `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that its model cannot be told from it; split the trace, or say with -G which cut is meant`;
+      add(first, last, layer, layer.samplesMs);
+      continue;
     }
     describeUntil(first);
     add(first, last, layer, layer.samplesMs);
     next = last + 1;
   }
   describeUntil(places.size);
-  return ranges;
+  return { ranges, problem };
 }
 
 /** Which sequence reads which; known only where every layer but the first says what it comes after. */
@@ -153,7 +157,6 @@ function granularityOf(models: readonly TracedModel[], asked: number | undefined
  *
  * @param models all of one system
  * @param asked the longest sequence that the models were cut into when they were measured
- * @throws PlatformError `usage`; see {@link rangesOf}
  */
 export function openTraceBook(models: readonly TracedModel[], asked: number | undefined): TraceBook {
   const granularity = granularityOf(models, asked);
@@ -165,6 +168,7 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
   const occurrences: Occurrence[] = [];
   const targets: Target[] = [];
   const corrections: Correction[] = [];
+  const refused = new Map<string, string>();
   for (const [name, traced] of byName) {
     const wholeMs = traced.flatMap(({ model }) => model.wholeMs);
     let target: Target | undefined;
@@ -172,11 +176,15 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
     for (const { model, process } of traced) {
       const correction = correctionOf(name, model, wholeMs);
       if (correction !== undefined) corrections.push(correction);
-      const ranges = rangesOf(model, granularity);
+      const { ranges, problem } = rangesOf(model, granularity);
       for (const { sequence, samplesMs } of ranges) {
         if (samplesMs.length === 0) continue;
         const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);
         occurrences.push({ ...sequence, model: name, process, ms, order: occurrences.length });
+      }
+      if (problem !== undefined) {
+        refused.set(name, problem);
+        continue;
       }
       const layersOf = (some: readonly Range[]): number =>
         some.reduce((sum, { first, last }) => sum + last - first + 1, 0);
@@ -193,7 +201,9 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
         wholeMs: wholeMs.length === 0 ? undefined : trimmedMean(wholeMs),
       };
     }
-    if (target !== undefined && target.sequences.length > 0) targets.push(target);
+    if (target === undefined) continue;
+    refused.delete(name);
+    if (target.sequences.length > 0) targets.push(target);
   }
-  return { occurrences, targets, corrections };
+  return { occurrences, targets, refused, corrections };
 }

@@ -110,11 +110,14 @@ describe('sequences of several layers', () => {
     assert.equal(b?.parts[0]?.ms, 5);
   });
 
-  test('that overlap are refused', () => {
-    const overlapping = { ...sequence, index: '1', last: 2 };
-    assert.throws(
-      () => sums([traced('a', [], { layers: [...described, sequence, overlapping] })]),
-      /measured more than once in different ways/,
+  test('that overlap tell nothing of their own model, and are found for others', () => {
+    const overlapping = { ...sequence, index: '1', last: 2, samplesMs: [6] };
+    const book = openTraceBook([traced('a', [], { layers: [...described, sequence, overlapping] })], undefined);
+    assert.deepEqual(book.targets, []);
+    assert.match(book.refused.get('a') ?? '', /layer 1\.\.2 was measured more than once in different ways/);
+    assert.deepEqual(
+      book.occurrences.map(({ ms }) => ms),
+      [5, 6],
     );
   });
 });
