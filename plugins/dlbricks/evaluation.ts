@@ -6,7 +6,7 @@ import {
   z,
 } from '../../src/plugin-api.js';
 import { cutOf, precisionOf, protocolOf } from './commands/options.js';
-import { plannedLine, repeatingLine } from './commands/show-progress.js';
+import { disturbedLine, plannedLine, repeatingLine } from './commands/show-progress.js';
 import { evaluate } from './evaluate.js';
 import type { EvaluationEvent } from './measure.js';
 import { reportOf } from './report/report.js';
@@ -18,6 +18,11 @@ const RUNNING_INTERVAL_MS = 500;
 function translate(tell: (event: PlatformEvent) => void): (event: EvaluationEvent) => void {
   let measuring: Extract<PlatformEvent, { readonly kind: 'measuring' }> | undefined;
   let toldMs = 0;
+  const within = (detail: string): void => {
+    if (measuring === undefined) return;
+    toldMs = performance.now();
+    tell({ ...measuring, label: `${measuring.label} (${detail})` });
+  };
   return (event) => {
     switch (event.kind) {
       case 'preparing':
@@ -34,12 +39,12 @@ function translate(tell: (event: PlatformEvent) => void): (event: EvaluationEven
         toldMs = performance.now();
         tell(event);
         break;
-      case 'running': {
-        if (measuring === undefined || performance.now() - toldMs < RUNNING_INTERVAL_MS) break;
-        toldMs = performance.now();
-        tell({ ...measuring, label: `${measuring.label} (run ${event.runsDone} of ${event.runsTotal})` });
+      case 'disturbed':
+        within(disturbedLine(event.share));
         break;
-      }
+      case 'running':
+        if (performance.now() - toldMs >= RUNNING_INTERVAL_MS) within(`run ${event.runsDone} of ${event.runsTotal}`);
+        break;
       case 'warning':
         tell({ kind: 'note', level: 'warning', message: event.message });
         break;

@@ -61,7 +61,7 @@ name: $1
 version: 1.0.0
 models: [zoo:squeezenet1.1]
 software: { framework: { name: $1, version: '>=1' } }
-cut: layer
+cut: ${2:-layer}
 protocol: { warmup_runs: 1, runs: 3, min_runs: 3 }
 END
 }
@@ -90,7 +90,7 @@ start agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --server "$ser
 agent="$answer"
 start web-agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --framework onnxruntime-web --server "$server"
 
-evaluation onnxruntime > "$work/native.yml"
+evaluation onnxruntime kernel > "$work/native.yml"
 evaluation onnxruntime-web > "$work/web.yml"
 PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \
   --result "$work/python.json" "$work/web.yml" "$work/native.yml"

@@ -15,6 +15,10 @@ export function repeatingLine(bricks: number): string {
   return `${counted(bricks)} once more, in a process of its own: how far processes are apart makes the interval`;
 }
 
+export function disturbedLine(share: number): string {
+  return `once more, as other processes took ${(share * 100).toFixed(0)} % of the processors`;
+}
+
 /** An evaluation's events as bars and lines. */
 export function showProgress(progress: Progress): (event: EvaluationEvent) => void {
   return (event) => {
@@ -32,7 +36,7 @@ export function showProgress(progress: Progress): (event: EvaluationEvent) => vo
         progress.step('measuring', event.done, event.total, event.label);
         break;
       case 'disturbed':
-        progress.within(`once more, as other processes took ${(event.share * 100).toFixed(0)} % of the processors`);
+        progress.within(disturbedLine(event.share));
         break;
       case 'running':
         progress.within(`run ${event.runsDone} of ${event.runsTotal}`);
