@@ -8,6 +8,7 @@ import { type EncodedImage, preprocessImages } from '../processing/preprocess.js
 import { imageInputOf, type PredictionInput, type PredictionModel } from '../registry/prediction-model.js';
 import type { SpanRecorder } from '../tracing/span-recorder.js';
 import { refusalOf } from './failure.js';
+import { type Inferred, inferProfiled } from './infer-profiled.js';
 
 /** What the model is to look at: pictures, or values made up for elements `first`, `first + 1`, … of a dataset. */
 export type BatchInput =
@@ -72,12 +73,15 @@ export class PredictSession {
   private constructor(
     readonly model: PredictionModel,
     private readonly session: OpenModel,
+    private readonly predictor: Predictor,
+    private readonly runOptions: RunOptions,
   ) {}
 
   /** @throws PlatformError `unsupported` where the framework refuses the model */
   static async open(model: PredictionModel, runOptions: RunOptions, predictor: Predictor): Promise<PredictSession> {
     try {
-      return new PredictSession(model, await predictor.open({ kind: 'file', path: model.path }, runOptions));
+      const session = await predictor.open({ kind: 'file', path: model.path }, runOptions);
+      return new PredictSession(model, session, predictor, runOptions);
     } catch (error) {
       throw refusalOf(error, 'open');
     }
@@ -91,13 +95,10 @@ export class PredictSession {
    */
   async predict(batch: PredictBatch, recorder: SpanRecorder): Promise<Predicted> {
     const level = 'APPLICATION_TRACE';
-    const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: recorder.level } } as const;
     const startMs = performance.now();
     const feeds = await recorder.section('preprocess', { level }, () => this.preprocess(batch.input));
     const preprocessedMs = performance.now();
-    const outputs = await recorder.section('predict', { level }, () => {
-      return recorder.section('c_predict', inferring, () => this.infer(feeds));
-    });
+    const { outputs, inferenceMs } = await recorder.section('predict', { level }, () => this.infer(feeds, recorder));
     const inferredMs = performance.now();
     const features = await recorder.section('postprocess', { level }, () => {
       return Promise.resolve(this.postprocess(outputs, batch));
@@ -105,13 +106,18 @@ export class PredictSession {
     return {
       features,
       preprocessMs: preprocessedMs - startMs,
-      inferenceMs: inferredMs - preprocessedMs,
+      inferenceMs,
       postprocessMs: performance.now() - inferredMs,
     };
   }
 
   async close(): Promise<void> {
     await this.session.close();
+  }
+
+  private inferProfiled(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred | undefined> {
+    const { model, predictor, runOptions } = this;
+    return inferProfiled(predictor, { kind: 'file', path: model.path }, runOptions, feeds, recorder);
   }
 
   private async preprocess(input: BatchInput): Promise<Feeds> {
@@ -124,9 +130,15 @@ export class PredictSession {
     return new Map([[name, padded(value, input.images.length, model.fixedBatchSize ?? input.images.length)]]);
   }
 
-  private async infer(feeds: Feeds): Promise<Feeds> {
+  private async infer(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred> {
     try {
-      return await this.session.prepare(feeds).evaluate();
+      const profiled = recorder.wants('FRAMEWORK_TRACE') ? await this.inferProfiled(feeds, recorder) : undefined;
+      if (profiled !== undefined) return profiled;
+      const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: 'MODEL_TRACE' } } as const;
+      const startMs = performance.now();
+      const run = this.session.prepare(feeds);
+      const outputs = await recorder.section('c_predict', inferring, () => run.evaluate());
+      return { outputs, inferenceMs: performance.now() - startMs };
     } catch (error) {
       throw refusalOf(error, 'run');
     }

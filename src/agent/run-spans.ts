@@ -8,7 +8,7 @@ import type { TimedRun, TimedRuns } from './timed-runs.js';
 // Names and tags are the platform's, so that its analyses read these spans: `c_predict` with `evaluation_trace_level`, and
 // layers as its children with `layer_sequence_index` (a decimal string), `op_name` and `shape`.
 
-interface RunSpansOptions {
+export interface RunSpansOptions {
   /** The level that these runs were made at. */
   readonly level: TraceLevel;
   /** Of the same runs, by the framework itself. */
@@ -56,7 +56,7 @@ function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): 
 }
 
 /** A span of each run. */
-function runSpans(runs: readonly TimedRun[], { level, profile = [] }: RunSpansOptions): readonly TimedSpan[] {
+export function runSpans(runs: readonly TimedRun[], { level, profile = [] }: RunSpansOptions): readonly TimedSpan[] {
   return runs.map((run, position): TimedSpan => {
     const profiled = profile[position];
     return {
