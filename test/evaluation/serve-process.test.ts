@@ -124,6 +124,25 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.equal((await reportIn(place, 'report.json')).models.length, 1);
   });
 
+  it('is left to the server by Ctrl-C, and ended by cancelling it', async (t) => {
+    const place = await workplace(t);
+    const protocol = { warmup_runs: 1, runs: 5000, min_runs: 5000 };
+    const { address } = await processes(place);
+    const server = ['--server', address];
+    const manifest = await evaluation(place, { protocol }, MANY_OPERATORS);
+    const follower = place.start(['evaluate', manifest, ...server]);
+    await follower.said(/measurements to take/);
+    follower.process.kill('SIGINT');
+    const { stderr, code } = await follower.ended;
+    assert.equal(code, 130);
+    const [, id = ''] = /^evaluation (\S+) goes on; `mlmodelscope evaluations follow /m.exec(stderr) ?? [];
+    assert.match((await place.run(['evaluations', 'list', ...server])).stdout, new RegExp(`${id} .* running`));
+    assert.equal((await place.run(['evaluations', 'cancel', id, ...server])).stdout, 'cancelled\n');
+    const followed = await place.run(['evaluations', 'follow', id, ...server]);
+    assert.match(followed.stderr, /the evaluation was cancelled/);
+    assert.equal(followed.code, 130);
+  });
+
   it('of the latency plugin times whole models', async (t) => {
     const place = await workplace(t);
     const manifest = await evaluation(place, { plugin: 'latency', settings: { percentiles: [50] } });
