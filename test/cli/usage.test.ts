@@ -108,10 +108,10 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'an unknown name in the zoo command': { args: ['zoo', 'alexnt'], says: /Did you mean alexnet\?/, code: 1 },
   'an address without a port': { args: ['agent', '--listen', 'localhost'], says: /expected HOST:PORT/, code: 2 },
-  'an address that is not of this machine': {
+  'an address that others reach, without TLS and a token': {
     args: ['agent', '--listen', '192.0.2.1:7070'],
-    says: /^the agent cannot listen on 192\.0\.2\.1:7070: .*choose another address/,
-    code: 1,
+    says: /^192\.0\.2\.1 can be reached from other machines, which needs TLS .* and a token .*; or listen on 127\.0\.0\.1$/m,
+    code: 2,
   },
   'a store of an unknown kind': {
     args: validate(MODEL, '--store', 'redis://localhost'),
