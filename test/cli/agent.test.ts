@@ -90,7 +90,7 @@ describe('a server that is none', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     const ending = await place.run(['registry', 'agents', '--server', 'no host at all']);
     assertOneMessage(ending);
-    assert.match(ending.stderr, /^the agent at no host at all does not answer/);
+    assert.match(ending.stderr, /^the server at no host at all does not answer/);
     assert.equal(ending.code, 1);
   });
 });
