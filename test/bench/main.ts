@@ -5,6 +5,7 @@ import { benchmarkHealth } from './health.js';
 import { benchmarkReadModel } from './read-model.js';
 import { benchmarkTracing } from './tracing.js';
 import { benchmarkReadTrace } from './read-trace.js';
+import { benchmarkStores } from './store.js';
 
 /** Long enough for a steady speed; `node dist/test/bench/read-trace.js 5000` makes them longer. */
 const TRACE_MEGABYTES = 500;
@@ -35,6 +36,13 @@ print(
   `compose all ${models} zoo models from a store of ${bricks} bricks: ${seconds.toFixed(3)} s, ` +
     `${secondsWithGraphs.toFixed(3)} s with building and decomposing their graphs`,
 );
+
+for (const { backend, measurements, found, findSeconds, putSeconds } of await benchmarkStores()) {
+  print(
+    `store of ${measurements} measurements (${backend}): ${found} found in ${findSeconds.toFixed(2)} s, ` +
+      `1000 stored in ${putSeconds.toFixed(2)} s`,
+  );
+}
 
 for (const threads of new Set([1, availableParallelism()])) {
   const { answers, medianMs, p99Ms, model: measured } = await benchmarkHealth('resnet18', threads);

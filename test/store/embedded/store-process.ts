@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { messageOf, PlatformError } from '../../../src/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
+import { note, NOTES } from '../collection-contract.js';
 import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 
 /*
  * A process of its own that uses a store, for tests with several of them. Arguments: folder, command, first, count.
  *   put    puts `count` measurements from number `first` on and prints each number when it is stored
  *   watch  finds all of them over and over, until they are all there
+ *   notes  puts `count` notes over and over, each time by another author, and prints how often it has
  *   hold   begins to write, prints a line, and never ends
  */
 
@@ -40,6 +42,12 @@ async function main(folder: string, command: string, first: number, count: numbe
     for (const index of indices) {
       await store.putMeasurement(putMeasurementOf(index));
       process.stdout.write(`${index}\n`);
+    }
+  } else if (command === 'notes') {
+    const notes = store.collection(NOTES);
+    for (let round = first; ; round += 1) {
+      await notes.putMany(indices.map((index) => note(`n${index}`, { author: `author ${round % 7}` })));
+      process.stdout.write(`${round}\n`);
     }
   } else {
     const signatures = indices.map(signatureOf);

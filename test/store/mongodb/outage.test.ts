@@ -54,9 +54,8 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     await assertStored(store, 300);
     assert.equal(spooled, 0);
     const about = warnings.filter((warning) => /answer/.test(warning));
-    assert.equal(about.length, 2, about.join('\n'));
     assert.match(about[0] ?? '', /does not answer; waiting for it, (8\d|90) s at most/);
-    assert.match(about[1] ?? '', /answers again/);
+    assert.match(about.at(-1) ?? '', /answers again/);
     assert.deepEqual(await syncSpool(`mongodb://${server.address}/results`, folder, {}), {
       measurements: 0,
       documents: 0,
@@ -123,7 +122,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
 
     await server.start();
     const next = await openTeamStore(uri, folder, options);
-    assert.match(warnings.at(-1) ?? '', /wait in .*mlmodelscope store sync/);
+    assert.match(warnings.join('\n'), /results for .* wait in .*mlmodelscope store sync/);
     await assertStored(next, 20);
     await next.close();
 
