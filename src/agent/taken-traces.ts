@@ -9,6 +9,9 @@ const { takeSpans } = TraceServiceService;
 /** An agent that does not hand its spans over at once is not waited for: the measurements are what matters. */
 const TAKE_DEADLINE_MS = 5000;
 
+/** As many as an agent holds; of one that sends more, no more are taken. */
+const MOST_SPANS = 20_000;
+
 /** The traces that an agent was part of, whose spans it is asked for in the end. */
 export class TakenTraces {
   readonly #traceIds = new Set<string>();
@@ -35,8 +38,12 @@ export class TakenTraces {
     this.#traceIds.clear();
     for (const traceId of traceIds) {
       try {
+        let taken = 0;
         for await (const { spans } of client.stream(takeSpans, { traceId }, { deadlineMs: TAKE_DEADLINE_MS })) {
-          activeTracing()?.addSpans(spans.map(fromWireSpan));
+          const own = spans.filter((span) => span.traceId === traceId).map(fromWireSpan);
+          activeTracing()?.addSpans(own);
+          taken += spans.length;
+          if (taken >= MOST_SPANS) break;
         }
       } catch {
         return;
