@@ -1,13 +1,14 @@
 import { it, type TestContext } from 'node:test';
-import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
+import { openTeamStore } from '../../../src/store/spool/open.js';
 import { collectionContract } from '../collection-contract.js';
 import { resultStoreContract } from '../result-store-contract.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { MONGODB_URI, needsServer, newDatabase } from './server.js';
 
+/** As users have it, with a spool. */
 async function open(t: TestContext): Promise<ResultStore> {
-  const uri = newDatabase(t);
-  const store = await openMongoStore(uri, { onWarning: () => undefined });
+  const store = await openTeamStore(newDatabase(t), await temporaryFolder(t), { onWarning: () => undefined });
   t.after(() => store.close());
   return store;
 }
