@@ -36,6 +36,7 @@ build() {
 }
 
 stop() {
+  [ -z "${command:-}" ] || kill "$command" 2> /dev/null || true
   [ -z "${server:-}" ] || kill "$server" 2> /dev/null || true
   [ -z "${server:-}" ] || wait "$server" 2> /dev/null || true
   rm -rf "$folder"
@@ -45,6 +46,8 @@ run() {
   local address='' status=0
   folder=$(mktemp -d)
   trap stop EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
   : > "$folder/log"
   "$program" --handler=sqlite --sqlite-url="file:$folder/" --state-dir="$folder" --listen-addr=127.0.0.1:0 \
     --debug-addr=- --telemetry=disable --log-level=info > "$folder/log" 2>&1 &
@@ -56,7 +59,11 @@ run() {
     sleep 0.1
   done
   [ -n "$address" ] || fail "the server does not listen: $(tail -n 5 "$folder/log")"
-  MONGODB_URI="mongodb://$address" FERRETDB="$program" "$@" || status=$?
+  # In the background, so that a signal ends it and the server at once.
+  MONGODB_URI="mongodb://$address" FERRETDB="$program" "$@" &
+  command=$!
+  wait "$command" || status=$?
+  command=''
   exit "$status"
 }
 
