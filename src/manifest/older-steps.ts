@@ -22,7 +22,11 @@ function textOf(parameters: OlderParameters, key: string): string {
 function perChannel(parameters: OlderParameters, key: string, byDefault: number): readonly [number, number, number] {
   const value = parameters[key];
   const list = Array.isArray(value) ? (value as readonly string[]) : undefined;
-  const items = list ?? textOf(parameters, key).replace(/^\[(.*)\]$/s, '$1').split(',');
+  const items =
+    list ??
+    textOf(parameters, key)
+      .replace(/^\[(.*)\]$/s, '$1')
+      .split(',');
   const numbers = items.map((item) => (item.trim() === '' ? byDefault : Number(item)));
   const [red, green = red, blue = red] = numbers;
   const isKnown = [1, 3].includes(numbers.length) && numbers.every((number) => Number.isFinite(number));
