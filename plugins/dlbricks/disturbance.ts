@@ -23,9 +23,27 @@ export function isDisturbed(measurement: Measurement): boolean {
 }
 
 /** How long to wait before each further try: whoever compiles something is done after a while. */
-const WAITS_MS = [500, 2000, 5000] as const;
+const WAITS_MS = [500, 2000, 4000] as const;
+
+/** After so many measurements that stayed disturbed, the machine is one that never rests, and waiting for it is in vain. */
+const MOST_IN_VAIN = 2;
+
+/** How long it makes sense to wait for a machine to rest; one for a series of measurements. */
+export class Patience {
+  private inVain = 0;
+
+  get isLost(): boolean {
+    return this.inVain >= MOST_IN_VAIN;
+  }
+
+  /** A measurement stayed disturbed, whatever was tried. */
+  lose(): void {
+    this.inVain++;
+  }
+}
 
 export interface Retaking {
+  readonly patience: Patience;
   /** Waits unless somebody aborts; a test's need not. */
   readonly wait?: (ms: number) => Promise<void>;
   readonly onRetake: (disturbance: number) => void;
@@ -38,22 +56,23 @@ export interface Retaking {
 export async function undisturbed(
   take: () => Promise<Measurement>,
   signal: AbortSignal,
-  { wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
+  { patience, wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
 ): Promise<Measurement> {
   let best = await take();
   for (const waitMs of WAITS_MS) {
-    if (!isDisturbed(best) || signal.aborted) break;
+    if (!isDisturbed(best) || signal.aborted || patience.isLost) return best;
     onRetake(disturbanceOf(best));
     await wait(waitMs);
-    if (signal.aborted) break;
+    if (signal.aborted) return best;
     try {
       const next = await take();
       if (disturbanceOf(next) < disturbanceOf(best)) best = next;
     } catch (error) {
       // What there is already is better than nothing.
-      if (signal.aborted) break;
+      if (signal.aborted) return best;
       throw error;
     }
   }
+  if (isDisturbed(best)) patience.lose();
   return best;
 }

@@ -5,7 +5,7 @@ import {
   type ResultStore,
   type RunOptions,
 } from '../../src/plugin-api.js';
-import { undisturbed } from './disturbance.js';
+import { Patience, undisturbed } from './disturbance.js';
 import type { Results, Task } from './plan.js';
 
 /** Where an evaluation runs. */
@@ -40,6 +40,7 @@ export async function measureAll(
   runOptions: RunOptions,
   { agent, store, signal, onEvent }: EvaluationContext,
 ): Promise<number> {
+  const patience = new Patience();
   for (const [done, { label, benchmark, protocol, optimizationLevel }] of tasks.entries()) {
     if (signal.aborted) return done;
     onEvent({ kind: 'measuring', label, done, total: tasks.length });
@@ -50,7 +51,7 @@ export async function measureAll(
         onEvent({ kind: 'running', runsDone, runsTotal });
       const take = (): Promise<Measurement> => agent.measure(benchmark, options, protocol, { signal, onProgress });
       const onRetake = (share: number): void => onEvent({ kind: 'disturbed', share });
-      measurement = await undisturbed(take, signal, { onRetake });
+      measurement = await undisturbed(take, signal, { patience, onRetake });
     } catch (error) {
       if (error instanceof PlatformError && error.code === 'cancelled') return done;
       throw error;

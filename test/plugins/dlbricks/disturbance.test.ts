@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isDisturbed, undisturbed } from '../../../plugins/dlbricks/disturbance.js';
+import { disturbanceOf, isDisturbed, Patience, undisturbed } from '../../../plugins/dlbricks/disturbance.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../../store/sample-measurement.js';
 
@@ -9,10 +9,15 @@ function measuredBeside(othersMs: number, index = 0): Measurement {
   return sampleMeasurement(index, { conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 }
 
-async function takeFrom(measurements: readonly Measurement[], signal = new AbortController().signal) {
+async function takeFrom(
+  measurements: readonly Measurement[],
+  signal = new AbortController().signal,
+  patience = new Patience(),
+) {
   let taken = 0;
   const waits: number[] = [];
   const best = await undisturbed(() => Promise.resolve(measurements[taken++] ?? measuredBeside(0)), signal, {
+    patience,
     wait: (ms) => Promise.resolve(void waits.push(ms)),
     onRetake: () => undefined,
   });
@@ -51,6 +56,15 @@ describe('what is measured undisturbed', () => {
     const { best, taken } = await takeFrom(noisy);
     assert.equal(taken, 4);
     assert.deepEqual(best, noisy[1]);
+  });
+
+  test('is taken again in vain for two measurements, and then no more', async () => {
+    const patience = new Patience();
+    const never = new AbortController().signal;
+    const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
+    const taken = [];
+    for (let i = 0; i < 4; i++) taken.push((await takeFrom(noisy, never, patience)).taken);
+    assert.deepEqual(taken, [4, 4, 1, 1]);
   });
 
   test('is not taken again after an interruption', async () => {
