@@ -150,9 +150,10 @@ export async function evaluate(request: EvaluationRequest, context: EvaluationCo
     toMeasure: toMeasure.length + toRepeat.length,
   });
 
-  let measured = await measureAll(toMeasure, results, runOptions, context);
+  const total = toMeasure.length + toRepeat.length;
+  let measured = await measureAll(toMeasure, results, runOptions, context, { before: 0, total });
   if (request.cut === 'kernel') measured += await repeatBricks(models, results, system, request, context);
-  measured += await measureAll(toRepeat, results, runOptions, context);
+  measured += await measureAll(toRepeat, results, runOptions, context, { before: toMeasure.length, total });
   if (measureEndToEnd) await keepPlatformDocuments(request.models, models, results, protocol, store);
 
   const interrupted = context.signal.aborted || [...first, ...again].some(isMissing);

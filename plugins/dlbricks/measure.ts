@@ -33,17 +33,24 @@ export type EvaluationEvent =
   | { readonly kind: 'running'; readonly runsDone: number; readonly runsTotal: number }
   | { readonly kind: 'warning'; readonly message: string };
 
+/** Where tasks stand in what is counted as one. */
+export interface Position {
+  readonly before: number;
+  readonly total: number;
+}
+
 /** Measures until done or interrupted, each result stored at once. @returns how many were measured */
 export async function measureAll(
   tasks: readonly Task[],
   results: Results,
   runOptions: RunOptions,
   { agent, store, signal, onEvent }: EvaluationContext,
+  { before, total }: Position = { before: 0, total: tasks.length },
 ): Promise<number> {
   const patience = new Patience();
   for (const [done, { label, benchmark, protocol, optimizationLevel }] of tasks.entries()) {
     if (signal.aborted) return done;
-    onEvent({ kind: 'measuring', label, done, total: tasks.length });
+    onEvent({ kind: 'measuring', label, done: before + done, total });
     let measurement: Measurement;
     try {
       const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };

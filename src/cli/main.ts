@@ -14,10 +14,19 @@ import { processTerminal, type Terminal } from './terminal.js';
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
 const EXIT_USAGE = 2;
 
+/**
+ * Ends this process as an interrupt does that nobody handles; a shell makes 130 of it. Not by process.exit: that waits for the
+ * store's threads, which may in turn wait for it when they are in the middle of a write.
+ */
+function endNow(): void {
+  process.removeAllListeners('SIGINT');
+  process.kill(process.pid, 'SIGINT');
+}
+
 /** Ctrl-C and its kin. Once: finish in order, keep what there is. Twice: now. */
 function interruptOnSignals(interrupt: AbortController): void {
   const onSignal = (): void => {
-    if (interrupt.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    if (interrupt.signal.aborted) endNow();
     interrupt.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);

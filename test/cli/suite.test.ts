@@ -48,6 +48,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
       end_to_end_ms: null,
       end_to_end_repeat_ms: null,
       normalized_latency: null,
+      interval_hit: null,
     });
   });
 

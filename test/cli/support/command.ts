@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -20,7 +20,7 @@ export interface Ending {
   readonly stdout: string;
   readonly stderr: string;
   /** null where a signal ended it. */
-  readonly code: number | null;
+  readonly code: number;
 }
 
 /** A command that runs. */
@@ -82,7 +82,10 @@ export async function workplace(t: TestContext): Promise<Workplace> {
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const ended = new Promise<Ending>((resolve) => {
-      child.once('close', (code) => resolve({ stdout, stderr, code }));
+      // As a shell has it: 128 and the number of the signal that ended the process.
+      child.once('close', (code, signal) => {
+        resolve({ stdout, stderr, code: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] });
+      });
     });
     const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
       for (;;) {
