@@ -42,11 +42,11 @@ export async function benchmarkStores(measurements = 1_000_000): Promise<readonl
 async function benchmarkServer(server: string, measurements: number): Promise<StoreBenchmark> {
   const uri = new URL(server);
   uri.pathname = '/mlmodelscope_bench';
-  const client = new MongoClient(uri.href);
+  const client = await MongoClient.connect(uri.href);
   try {
-    const { ferretdbVersion } = await client.db().command({ buildInfo: 1 });
+    const { ferretdbVersion, version } = await client.db().command({ buildInfo: 1 });
     const few = ferretdbVersion === undefined ? measurements : Math.min(measurements, FEW);
-    const name = ferretdbVersion === undefined ? 'MongoDB' : `FerretDB ${String(ferretdbVersion)}`;
+    const name = ferretdbVersion === undefined ? `MongoDB ${String(version)}` : `FerretDB ${String(ferretdbVersion)}`;
     return await benchmarkStore(name, await openMongoStore(uri.href, { onWarning: () => undefined }), few);
   } finally {
     await client.db().dropDatabase();

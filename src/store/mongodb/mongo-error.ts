@@ -68,7 +68,7 @@ function reasonOf(thrown: unknown): string {
   if (authenticationFailure(thrown) !== undefined) {
     return 'the server does not accept the user or the password of its URI: correct them, or name the database that the user belongs to with ?authSource=NAME';
   }
-  if (isTooOld(thrown)) return 'the server is too old, MongoDB 4.2 or newer is needed: update it, or use another store';
+  if (isTooOld(thrown)) return 'the server is too old, MongoDB 4.4 or newer is needed: update it, or use another store';
   const code = thrown instanceof MongoError ? Number(thrown.code) : undefined;
   const remedy = code === undefined ? undefined : REMEDIES.get(code);
   if (remedy !== undefined) return remedy;

@@ -115,7 +115,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
 describe('a server that cannot be used', () => {
   it('is refused when it is too old', async (t) => {
     const uri = `mongodb://alice:secret@${await startOldServer(t)}/results`;
-    await assertRefused(openMongoStore(uri, QUIET), 'storage', /too old, MongoDB 4\.2 or newer is needed/);
+    await assertRefused(openMongoStore(uri, QUIET), 'storage', /too old, MongoDB 4\.4 or newer is needed/);
   });
 
   it('is refused when it does not take the password', needsFerretDb, async (t) => {
