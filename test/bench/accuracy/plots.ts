@@ -55,8 +55,10 @@ function labelsOf(points: readonly Point[], xAt: (value: number) => number, yAt:
   const taken: { x: number; y: number; end: number }[] = [];
   const sorted = points.toSorted((a, b) => a.x - b.x);
   return sorted.map(({ x, y, label }, index) => {
-    const isLeft = index % 2 === 0;
-    const width = label.length * 6;
+    const width = label.length * 7;
+    const fitsLeft = xAt(x) - 8 - width > PLOT.x[0];
+    const fitsRight = xAt(x) + 8 + width < PLOT.x[1];
+    const isLeft = fitsLeft && (index % 2 === 0 || !fitsRight);
     const at = { x: xAt(x) + (isLeft ? -8 - width : 8), y: yAt(y) + 4 };
     const collides = (): boolean => {
       return taken.some((other) => Math.abs(other.y - at.y) < 12 && at.x < other.end && other.x < at.x + width);
