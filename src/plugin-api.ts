@@ -8,6 +8,7 @@ export { makeFolder } from './make-folder.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
+export type { Analysis, AnalysisContext, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
 export { whileTelling } from './evaluation/while-telling.js';
@@ -35,6 +36,7 @@ export { protocolKey, type Protocol } from './measurement/protocol.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
+export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './store/platform/documents.js';
 export { keepWholeModel } from './store/platform/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';
 

@@ -5,6 +5,7 @@ import { registerImport } from './commands/import.js';
 import { registerRun } from './commands/run.js';
 import { registerValidate } from './commands/validate.js';
 import { dlbricksEvaluation } from './evaluation.js';
+import { spread } from './spread.js';
 
 const EXAMPLES = `
 Examples:
@@ -17,6 +18,7 @@ const plugin: Plugin = {
   name: 'dlbricks',
   version: dlbricksEvaluation.version,
   evaluation: dlbricksEvaluation,
+  analyses: [spread],
   registerCommand(program, host) {
     const command = program
       .command('dlbricks')

@@ -1,11 +1,13 @@
 import {
   type Evaluation,
+  keepWholeModel,
   type Measurement,
   type Plugin,
   protocolKey,
   weightlessBenchmark,
   z,
 } from '../../src/plugin-api.js';
+import { runs } from './runs.js';
 
 const settings = z.strictObject({
   percentiles: z.array(z.number().gt(0).lt(100)).min(1).max(20).default([50, 90, 99]),
@@ -47,6 +49,7 @@ const evaluation: Evaluation<z.infer<typeof settings>> = {
         measurement = await agent.measure(benchmark, runOptions, protocol, { signal });
         await store.putMeasurement(measurement);
       }
+      await keepWholeModel(store, { name, batchSize: manifest.batch_size, measurement });
       const result = resultOf(name, measurement, percentiles);
       results.push(result);
       const [latencyMs] = Object.values(result.latency_ms ?? {});
@@ -56,6 +59,6 @@ const evaluation: Evaluation<z.infer<typeof settings>> = {
   },
 };
 
-const plugin: Plugin = { name: 'latency', version: '0.1.0', evaluation };
+const plugin: Plugin = { name: 'latency', version: '0.1.0', evaluation, analyses: [runs] };
 
 export default plugin;

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
+import { registerAnalyzeCommand } from './commands/analyze.js';
 import { registerEvaluateCommand } from './commands/evaluate.js';
 import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
@@ -50,6 +51,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerPluginCommand(program, host, plugins);
   registerEvaluateCommand(program, host, plugins);
   registerEvaluationsCommand(program, host);
+  registerAnalyzeCommand(program, host, plugins);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);
   registerStoreCommand(program, host);

@@ -3,6 +3,7 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import type { LoadedModel, LoadOptions } from '../registry/load-model.js';
 import type { ResultStore } from '../store/result-store.js';
+import type { Analysis } from './analysis.js';
 import type { Evaluation } from './evaluation.js';
 
 /** Shows how far a command is; on anything but a terminal only notes are shown. */
@@ -53,6 +54,8 @@ export interface Plugin {
   readonly version: string;
   /** What it does with manifests whose `plugin` is its name. */
   readonly evaluation?: Evaluation;
+  /** What `mlmodelscope analyze` offers under its name. */
+  readonly analyses?: readonly Analysis[];
   /** Adds its subcommand to the platform's command. */
   registerCommand?(program: Command, host: CommandHost): void;
 }

@@ -23,6 +23,7 @@ const COMMANDS = [
   'evaluations show',
   'evaluations follow',
   'evaluations cancel',
+  'analyze',
   'registry',
   'registry models',
   'registry agents',

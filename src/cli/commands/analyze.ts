@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { messageOf, PlatformError } from '../../errors.js';
+import type { Analysis } from '../../evaluation/analysis.js';
+import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
+import { runAnalysis, settingNames } from '../../evaluation/run-analysis.js';
+import { suggestion } from '../../manifest/suggestion.js';
+import { TABLE_FORMATS, tableText } from '../table-formats.js';
+
+interface AnalyzeOptions {
+  readonly setting: readonly string[];
+  readonly store?: string;
+  readonly exportJson?: string;
+  readonly exportCsv?: string;
+  readonly exportMarkdown?: string;
+}
+
+function settingsFrom(assignments: readonly string[]): object {
+  const settings = new Map<string, unknown>();
+  for (const assignment of assignments) {
+    const [, key, text] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
+    if (key === undefined || text === undefined) {
+      throw new PlatformError('usage', `--setting ${assignment}: expected KEY=VALUE`);
+    }
+    if (settings.has(key)) throw new PlatformError('usage', `--setting ${key} is there twice; leave one out`);
+    settings.set(key, valueOf(text));
+  }
+  return Object.fromEntries(settings);
+}
+
+/** JSON where it is that, else the text itself. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** @throws PlatformError `usage` naming what was meant, or what there is */
+function named<T extends { readonly name: string }>(name: string, known: readonly T[], what: string): T {
+  const found = known.find((candidate) => candidate.name === name);
+  if (found !== undefined) return found;
+  const names = known.map((candidate) => candidate.name);
+  const meant = suggestion(name, names);
+  const advice = meant === undefined ? `there is ${names.join(', ') || 'none'}` : `did you mean ${meant}?`;
+  throw new PlatformError('usage', `there is no ${what} ${name}; ${advice}`);
+}
+
+function list(plugins: readonly Plugin[]): string {
+  const table = new Table({
+    style: { head: [], border: [], compact: true },
+    head: ['plugin', 'analysis', 'settings', 'what it says'],
+  });
+  for (const { name, analyses = [] } of plugins) {
+    for (const analysis of analyses) {
+      table.push([name, analysis.name, settingNames(analysis).join(', '), analysis.description]);
+    }
+  }
+  return `${table.toString()}\n`;
+}
+
+/** Whole or not at all. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.part`;
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new PlatformError('storage', `${path} cannot be written: ${messageOf(error)}; name another file`, {
+      cause: error,
+    });
+  }
+}
+
+async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
+  const settings = settingsFrom(options.setting);
+  const store = await host.openStore(options.store);
+  const table = await runAnalysis(analysis, settings, { store, signal: host.signal });
+  const paths = { json: options.exportJson, csv: options.exportCsv, markdown: options.exportMarkdown };
+  const toStdout: string[] = [];
+  for (const format of ['json', 'csv', 'markdown'] as const) {
+    const path = paths[format];
+    if (path === '-') toStdout.push(TABLE_FORMATS[format](table));
+    else if (path !== undefined) await writeWhole(path, TABLE_FORMATS[format](table));
+  }
+  host.print(toStdout.length === 0 ? tableText(table) : toStdout.join('\n'));
+}
+
+/** `mlmodelscope analyze [PLUGIN NAME]`: what the plugins make of what the store has. */
+export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
+  program
+    .command('analyze')
+    .description("Answer a question from what the store has, by a plugin's analysis; nothing is measured")
+    .argument('[plugin]', 'whose analysis; without it, all analyses are listed')
+    .argument('[name]', 'of the analysis')
+    .option(
+      '--setting <key=value>',
+      'a setting of the analysis, JSON or text; may be repeated',
+      (assignment: string, before: readonly string[]) => [...before, assignment],
+      [],
+    )
+    .option('--store <uri>', 'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own')
+    .option('--export-json <file>', 'write the table as JSON; - is standard output')
+    .option('--export-csv <file>', 'write the table as CSV')
+    .option('--export-markdown <file>', 'write the table as Markdown')
+    .addHelpText('after', "\nExample:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'")
+    .action(async (pluginName: string | undefined, analysisName: string | undefined, options: AnalyzeOptions) => {
+      if (pluginName === undefined) {
+        host.print(list(plugins));
+        return;
+      }
+      const plugin = named(
+        pluginName,
+        plugins.filter(({ analyses = [] }) => analyses.length > 0),
+        'plugin with analyses named',
+      );
+      const { analyses = [] } = plugin;
+      if (analysisName === undefined) host.print(list([plugin]));
+      else await analyze(named(analysisName, analyses, `analysis of ${pluginName} named`), options, host);
+    });
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
+
+/** The most that an analysis may return; it is for people, and for spreadsheets. */
+export const MAX_ROWS = 10_000;
+const MAX_COLUMNS = 64;
+const MAX_NOTES = 100;
+const MAX_TEXT = 4096;
+
+const text = z.string().max(MAX_TEXT);
+
+const columnSchema = z.strictObject({
+  /** What a row has it under, and what exports call it: lower case with underscores, the unit at its end. */
+  key: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a key is lower case with underscores'),
+  title: text.min(1),
+  /** Such as ms or %; shown with the title. */
+  unit: text.min(1).optional(),
+  align: z.enum(['left', 'right']),
+});
+
+/** What an analysis finds, as plain data. Null is a figure that is not known. */
+export const analysisTableSchema = z
+  .strictObject({
+    columns: z.array(columnSchema).min(1).max(MAX_COLUMNS).readonly(),
+    rows: z
+      .array(z.record(z.string(), z.union([text, z.number(), z.null()])))
+      .max(MAX_ROWS)
+      .readonly(),
+    /** What a reader has to know to understand the rows, in sentences. */
+    notes: z.array(text).max(MAX_NOTES).readonly(),
+  })
+  .superRefine(({ columns, rows }, context) => {
+    const keys = columns.map(({ key }) => key);
+    if (new Set(keys).size < keys.length)
+      context.addIssue({ code: 'custom', message: 'two columns have the same key' });
+    for (const [index, row] of rows.entries()) {
+      if (Object.keys(row).length === keys.length && keys.every((key) => Object.hasOwn(row, key))) continue;
+      context.addIssue({ code: 'custom', path: ['rows', index], message: 'a row has one cell for each column' });
+      return;
+    }
+  });
+
+export type AnalysisTable = z.infer<typeof analysisTableSchema>;
+
+/** A store of which nothing can be changed. */
+export interface ReadableStore extends Pick<
+  ResultStore,
+  'findMeasurements' | 'listSystems' | 'listMeasurements' | 'listCollections'
+> {
+  collection<Document extends object>(
+    definition: CollectionDefinition<Document>,
+  ): Pick<Collection<Document>, 'get' | 'find'>;
+}
+
+/** Where an analysis runs. */
+export interface AnalysisContext {
+  /** Whatever was measured and kept. Each of its methods throws once the signal is aborted. */
+  readonly store: ReadableStore;
+  /** Aborted when nobody wants the result any more, or the time is up. */
+  readonly signal: AbortSignal;
+}
+
+/** A question that is answered from what the store has; it measures nothing and changes nothing. */
+export interface Analysis<Settings = unknown> {
+  /** Unique within its plugin. */
+  readonly name: string;
+  /** One line. */
+  readonly description: string;
+  /** What its user may set; `z.strictObject({})` where there is nothing. */
+  readonly settings: z.ZodType<Settings>;
+  /** Whatever is thrown ends the analysis with its message. */
+  run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { it } from 'node:test';
+import { analysisTableSchema } from '../../src/evaluation/analysis.js';
+import { openEmbeddedStore } from '../../src/store/embedded/open.js';
+import { keepWholeModel } from '../../src/store/platform/keep-whole-model.js';
+import { sampleMeasurement } from '../store/sample-measurement.js';
+import { deadline, workplace } from './support/command.js';
+
+it('analyze lists what there is', deadline, async (t) => {
+  const { stdout, code } = await (await workplace(t)).run(['analyze']);
+  assert.equal(code, 0);
+  assert.match(stdout, /dlbricks\s.*spread\s.*occasions/);
+  assert.match(stdout, /latency\s.*runs\s.*percentiles/);
+});
+
+it('analyze says what was meant by an unknown name, and what is wrong with a setting', deadline, async (t) => {
+  const place = await workplace(t);
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['latancy', 'runs'], /did you mean latency\?/],
+    [['latency', 'run'], /did you mean runs\?/],
+    [['latency', 'runs', '--setting', 'percentile=[5]'], /did you mean percentiles\?/],
+    [['latency', 'runs', '--setting', 'percentiles=fast'], /percentiles: .*expected array/],
+    [['latency', 'runs', '--setting', 'percentiles'], /expected KEY=VALUE/],
+  ];
+  for (const [args, problem] of cases) {
+    const { stderr, code } = await place.run(['analyze', ...args]);
+    assert.match(stderr, problem);
+    assert.equal(code, 2);
+  }
+});
+
+it('analyze prints a table, and exports the same', deadline, async (t) => {
+  const place = await workplace(t);
+  const store = await openEmbeddedStore(place.store, {});
+  const measurement = sampleMeasurement(1);
+  await store.putMeasurement(measurement);
+  await keepWholeModel(store, { name: '=a|b, "c"', batchSize: 1, measurement });
+  await store.close();
+  const [json, csv, markdown] = [place.path('t.json'), place.path('t.csv'), place.path('t.md')];
+  const exports = ['--export-json', json, '--export-csv', csv, '--export-markdown', markdown];
+  const { stdout, stderr, code } = await place.run([
+    'analyze',
+    'latency',
+    'runs',
+    '--setting',
+    'percentiles=[50]',
+    ...exports,
+  ]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /p50 \(ms\)/);
+  const { rows } = analysisTableSchema.parse(JSON.parse(await readFile(json, 'utf8')));
+  assert.deepEqual([rows[0]?.['model'], rows[0]?.['p50_ms']], ['=a|b, "c"', 2.25]);
+  const [header, row] = (await readFile(csv, 'utf8')).split('\r\n');
+  assert.equal(header, 'model,processor,framework,threads,batch,runs,p50_ms');
+  assert.equal(row, '"\'=a|b, ""c""",Test CPU @ 3.00GHz,onnxruntime 1.30.0,1,1,2,2.25');
+  assert.match(await readFile(markdown, 'utf8'), /^\| =a\\\|b, "c" \|.*\| 2\.25 \|$/m);
+  const piped = await place.run(['analyze', 'latency', 'runs', '--setting', 'percentiles=[50]', '--export-csv', '-']);
+  assert.equal(piped.stdout, await readFile(csv, 'utf8'));
+});
