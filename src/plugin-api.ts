@@ -5,6 +5,7 @@ export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './exit-codes.js';
 export { messageOf, PlatformError } from './errors.js';
 export { makeFolder } from './make-folder.js';
+export { csvField, markdownTable, oneLine } from './table-text.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';

@@ -1,15 +1,11 @@
 import Table from 'cli-table3';
 import type { AnalysisTable } from '../evaluation/analysis.js';
+import { csvField, markdownTable, oneLine } from '../table-text.js';
 
 type Cell = string | number | null;
 
 /** What stands where a figure is not known. */
 const UNKNOWN = '-';
-
-/** Whatever would end the line or be obeyed by a terminal is replaced. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, '\ufffd');
-}
 
 /** Four significant digits are what a latency is worth. */
 function shown(cell: Cell | undefined): string {
@@ -37,32 +33,19 @@ export function tableText(table: AnalysisTable): string {
   return `${[drawn.toString(), ...table.notes.map(oneLine)].join('\n')}\n`;
 }
 
-/** RFC 4180; texts are kept from being read as formulas. */
-function csvField(cell: Cell | undefined): string {
-  if (typeof cell === 'number') return String(cell);
-  const text = cell ?? '';
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 function toCsv({ columns, rows }: AnalysisTable): string {
   const keys = columns.map(({ key }) => key);
   const lines = rows.map((row) => keys.map((key) => csvField(row[key])));
   return [keys, ...lines].map((fields) => `${fields.join(',')}\r\n`).join('');
 }
 
-function markdownRow(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replace(/[\\|<&[\]*`]/g, '\\$&')).join(' | ')} |`;
-}
-
 function toMarkdown(table: AnalysisTable): string {
-  const lines = [
-    markdownRow(titlesOf(table)),
-    `| ${table.columns.map(({ align }) => (align === 'right' ? '---:' : '---')).join(' | ')} |`,
-    ...cellsOf(table).map(markdownRow),
-  ];
-  const notes = table.notes.map((note) => `- ${oneLine(note)}`);
-  return `${[...lines, ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')}\n`;
+  return markdownTable({
+    titles: titlesOf(table),
+    aligns: table.columns.map(({ align }) => align),
+    rows: cellsOf(table),
+    notes: table.notes.map(oneLine),
+  });
 }
 
 /** A table as other programs read it: every digit, unless it is for people. */

@@ -6,8 +6,8 @@ import {
   type LoadedModel,
   PlatformError,
   type TracedModel,
+  oneLine,
 } from '../../../src/plugin-api.js';
-import { oneLine } from '../report/columns.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,

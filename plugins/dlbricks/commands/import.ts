@@ -6,9 +6,9 @@ import {
   TRACE_FORMATS,
   type TracedModel,
   type TraceFormat,
+  oneLine,
 } from '../../../src/plugin-api.js';
 import { storeTraces } from '../traces/stored-traces.js';
-import { oneLine } from '../report/columns.js';
 import { addStoreOption } from './options.js';
 
 /** What a user says about the traces that a command reads. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
 
 /** A column of the tables that people read. */
@@ -9,11 +10,6 @@ export interface Column {
 
 /** What stands where a figure is not known. */
 const UNKNOWN = '-';
-
-/** Text from a file as it may stand in a line: whatever would end the line or be obeyed by a terminal is replaced. */
-export function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, '\ufffd');
-}
 
 /** Three significant digits and more where a table has room, without exponents. */
 export function formatMs(value: number | null): string {

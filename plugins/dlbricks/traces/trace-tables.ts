@@ -1,8 +1,7 @@
 import Table from 'cli-table3';
+import { csvField, markdownTable, oneLine } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../brick.js';
-import { formatMs, oneLine } from '../report/columns.js';
-import { csvField } from '../report/csv.js';
-import { markdownRow } from '../report/markdown.js';
+import { formatMs } from '../report/columns.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
@@ -157,14 +156,12 @@ export function traceTable(report: TraceReport): string {
 
 function traceMarkdown(report: TraceReport): string {
   const columns = columnsFor(report);
-  const lines = [
-    markdownRow(columns.map(({ title }) => title)),
-    markdownRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
-    ...report.models.map((model) => markdownRow(columns.map(({ cell }) => cell(model)))),
-    '',
-    ...summaryLines(report).map((line) => `- ${line}`),
-  ];
-  return `${lines.join('\n')}\n`;
+  return markdownTable({
+    titles: columns.map(({ title }) => title),
+    aligns: columns.map(({ align }) => align),
+    rows: report.models.map((model) => columns.map(({ cell }) => cell(model))),
+    notes: summaryLines(report),
+  });
 }
 
 const CSV_COLUMNS = [
