@@ -23,6 +23,11 @@ function costOf({ costMs, occasions }: Part): number {
   return costMs / Math.max(1, occasions);
 }
 
+/** Time that a brick takes in its model, ms. */
+function timeOf({ ms, count }: Part): number {
+  return (ms ?? 0) * count;
+}
+
 /** Everything that is measured for several models' bricks once. */
 function distinctParts(estimates: readonly Estimate[]): readonly Part[] {
   return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
@@ -35,36 +40,41 @@ function allowanceMs(estimates: readonly Estimate[], { mostRepetition }: Precisi
   }, 0);
 }
 
-/** The time of a model's bricks by how often they were measured. */
-class Measured {
-  private readonly total: number;
+/** How well a model is known, were the chosen bricks measured once more; kept up to date as bricks are chosen. */
+class Knowledge {
+  private total = 0;
+  /** Time that is measured more than once. */
+  private twice = 0;
+  /** Time of each brick over the square root of its occasions, which the error of its mean goes with: now, and then. */
+  private readonly now: number;
+  private then = 0;
 
-  constructor(private readonly estimate: Estimate) {
-    this.total = estimate.parts.reduce((sum, part) => sum + this.timeOf(part), 0);
+  constructor(
+    private readonly estimate: Estimate,
+    chosen: ReadonlySet<string>,
+  ) {
+    for (const part of estimate.parts) {
+      if (part.occasions === 0) continue;
+      const time = timeOf(part);
+      this.total += time;
+      this.then += time / Math.sqrt(part.occasions);
+      if (part.occasions > 1) this.twice += time;
+    }
+    this.now = this.then;
+    for (const part of estimate.parts) if (chosen.has(part.benchmark)) this.choose(part);
   }
 
-  timeOf({ ms, count }: Part): number {
-    return (ms ?? 0) * count;
+  /** Counts a brick as measured once more. */
+  choose(part: Part): void {
+    const time = timeOf(part);
+    this.then += time / Math.sqrt(part.occasions + 1) - time / Math.sqrt(part.occasions);
+    if (part.occasions === 1) this.twice += time;
   }
 
-  /** Whether it is known well enough with the chosen bricks measured once more. */
-  suffices(chosen: ReadonlySet<string>, { targetError }: Precision): boolean {
-    const share = (valueOf: (occasions: number, isChosen: boolean) => number): number => {
-      const sum = this.estimate.parts.reduce((value, part) => {
-        return (
-          value + (part.occasions === 0 ? 0 : this.timeOf(part) * valueOf(part.occasions, chosen.has(part.benchmark)))
-        );
-      }, 0);
-      return this.total === 0 ? 0 : sum / this.total;
-    };
-    const twice = share((occasions, isChosen) => (occasions + Number(isChosen) > 1 ? 1 : 0));
-    if (this.total > 0 && twice < SHARE_MEASURED_TWICE) return false;
+  suffices({ targetError }: Precision): boolean {
+    if (this.total > 0 && this.twice / this.total < SHARE_MEASURED_TWICE) return false;
     const { measuringError } = this.estimate;
-    if (measuringError === undefined) return true;
-    // The error of a mean shrinks with the square root of how many it is of.
-    const now = share((occasions) => 1 / Math.sqrt(occasions));
-    const then = share((occasions, isChosen) => 1 / Math.sqrt(occasions + Number(isChosen)));
-    return now === 0 || (measuringError * then) / now <= targetError;
+    return measuringError === undefined || this.now === 0 || (measuringError * this.then) / this.now <= targetError;
   }
 }
 
@@ -87,17 +97,18 @@ export function tasksOfNextOccasion(
   for (const [index, { recipe, bricks }] of models.entries()) {
     const estimate = estimates[index];
     if (estimate === undefined) continue;
-    const measured = new Measured(estimate);
-    const worth = (part: Part): number => measured.timeOf(part) / costOf(part);
+    const known = new Knowledge(estimate, chosen);
+    const worth = (part: Part): number => timeOf(part) / costOf(part);
     const candidates = estimate.parts
       .map((part, at) => ({ part, brick: bricks[at] }))
       .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
       .sort((a, b) => worth(b.part) - worth(a.part));
     for (const { part, brick } of candidates) {
-      if (measured.suffices(chosen, precision)) break;
+      if (known.suffices(precision)) break;
       if (brick === undefined || chosen.has(part.benchmark) || costOf(part) > allowance) continue;
       allowance -= costOf(part);
       chosen.add(part.benchmark);
+      known.choose(part);
       const occasion = protocol.occasion + part.tried;
       const label = `${recipe.name}: ${operatorsLabel(brick.operators)} (once more)`;
       tasks.push(repeatTask(label, brick, { ...protocol, occasion }));
