@@ -5,7 +5,7 @@ SHELL := /bin/sh
 MLMODELSCOPE := node dist/src/cli/main.js
 INSTALLED := node_modules/.package-lock.json
 BUILT := dist/.built
-SOURCES := $(shell find src plugins test proto -type f -not -path 'src/generated/*') \
+SOURCES := $(shell find src plugins bench test proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
 .PHONY: help run test build lint bench bench-accuracy schema clean
@@ -26,10 +26,10 @@ lint: build ## Check style, import directions and protocol buffers
 	npm run lint
 
 bench: build ## Print the figures that the README states
-	node --expose-gc dist/test/bench/main.js
+	node --expose-gc dist/bench/main.js
 
 bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
-	node dist/test/bench/accuracy/main.js
+	node dist/bench/accuracy/main.js
 
 schema: build ## Write docs/report.schema.json from the report's definition
 	node dist/test/plugins/dlbricks/report/write-schema.js

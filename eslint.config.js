@@ -1,27 +1,45 @@
 import tseslint from 'typescript-eslint';
+import { rooms } from './lint/rooms.js';
 
-/** Folders of src from the bottom up. A folder imports from its own level and those below, never from above. */
-const LEVELS = [
-  ['onnx'],
-  ['measurement', 'manifest', 'zoo', 'rpc', 'tracing'],
-  ['registry', 'store', 'predictor', 'processing'],
-  ['agent'],
-  ['evaluation'],
-  ['cli'],
+/** Where imports may go: each level of a folder imports from the levels above its own line only. */
+const HOUSES = [
+  {
+    folder: 'src',
+    levels: [
+      ['base'],
+      ['onnx'],
+      ['measurement', 'tracing', 'zoo'],
+      ['rpc', 'manifest', 'store', 'predictor', 'foreign-traces'],
+      ['processing', 'platform-documents'],
+      ['registry'],
+      ['agent', 'directory'],
+      ['evaluation'],
+      ['server'],
+      ['cli', 'plugin-api.ts'],
+    ],
+  },
+  { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services']] },
+  { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
+  {
+    folder: 'plugins/dlbricks',
+    levels: [
+      ['cut'],
+      ['bricks'],
+      ['estimate', 'exchange'],
+      ['measure'],
+      ['report'],
+      ['traces'],
+      ['evaluate.ts'],
+      ['analyses', 'commands'],
+      ['evaluation.ts'],
+      ['index.ts'],
+    ],
+  },
 ];
 
 /** @param {string} regex @param {string} message */
 const forbid = (regex, message) => ({
   '@typescript-eslint/no-restricted-imports': ['error', { patterns: [{ regex, message }] }],
-});
-
-const importDirections = LEVELS.flatMap((level, height) => {
-  const above = LEVELS.slice(height + 1).flat();
-  const forbidden = [...above.map((folder) => `${folder}/`), 'plugin-api\\.js$', '(\\.\\./)*plugins/'];
-  return level.map((folder) => ({
-    files: [`src/${folder}/**/*.ts`],
-    rules: forbid(`^(\\.\\./)+(${forbidden.join('|')})`, 'Imports go down only; see docs/architecture.md.'),
-  }));
 });
 
 export default tseslint.config(
@@ -36,7 +54,18 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
   },
-  ...importDirections,
+  ...HOUSES.map((house) => {
+    const name = house.folder.replaceAll('/', '-');
+    return {
+      files: [`${house.folder}/**/*.ts`],
+      plugins: { [name]: { rules: { rooms } } },
+      rules: { [`${name}/rooms`]: ['error', house] },
+    };
+  }),
+  {
+    files: ['src/**/*.ts'],
+    rules: forbid('^(\\.\\./)+(plugins|bench|test)/', 'The platform imports no plugin, benchmark or test.'),
+  },
   {
     files: ['plugins/**/*.ts'],
     rules: forbid('/src/(?!plugin-api\\.js$)', 'A plugin uses of the platform only what src/plugin-api.ts exports.'),

@@ -2,10 +2,10 @@
  * What a plugin may use of the platform. A plugin imports from nowhere else in `src`, and `src` imports no plugin.
  */
 export { z } from 'zod';
-export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './exit-codes.js';
-export { messageOf, PlatformError } from './errors.js';
-export { makeFolder } from './make-folder.js';
-export { csvField, markdownTable, oneLine } from './table-text.js';
+export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
+export { messageOf, PlatformError } from './base/errors.js';
+export { makeFolder } from './base/make-folder.js';
+export { csvField, markdownTable, oneLine } from './base/table-text.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
@@ -37,11 +37,11 @@ export { protocolKey, type Protocol } from './measurement/protocol.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
-export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './store/platform/documents.js';
-export { keepWholeModel } from './store/platform/keep-whole-model.js';
+export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';
+export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';
 
 // Traces that others took.
-export type { MeasuredLayer, TracedModel } from './tracing/readers/collect-models.js';
-export { readTrace, TRACE_FORMATS, type TraceFormat } from './tracing/readers/read-trace.js';
-export type { TracedLayer, TracedTensor } from './tracing/readers/trace-record.js';
+export type { MeasuredLayer, TracedModel } from './foreign-traces/collect-models.js';
+export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/read-trace.js';
+export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';

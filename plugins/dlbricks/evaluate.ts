@@ -1,119 +1,23 @@
-import {
-  type BenchmarkAgent,
-  countLayers,
-  layerGraph,
-  type LoadedModel,
-  type Model,
-  modelOf,
-  type Measurement,
-  PlatformError,
-  type Protocol,
-  type RunOptions,
-  type System,
-  unknownValues,
-  weightlessBenchmark,
-} from '../../src/plugin-api.js';
-import { compose, type Estimate } from './compose.js';
-import { type EvaluationContext, measureAll } from './measure.js';
-import { keepPlatformDocuments } from './platform-documents.js';
-import { type Observations, spreadBetweenOccasions } from './occasions.js';
-import {
-  knownResults,
-  planRepetitions,
-  planTasks,
-  type PreparedModel,
-  repetitionOf,
-  type Results,
-  type Task,
-} from './plan.js';
-import { type ModelRecipe, signaturesOf } from './recipe.js';
-import { limitOf, type LimitedBy, type Precision, tasksOfNextOccasion } from './refine.js';
-import type { Spread } from './statistics.js';
-import { type EmptyCall, weightBytesOf } from './in-context.js';
-import { decomposeKernels, decomposeModel, uniqueBricks } from './unique-bricks.js';
+import type { LoadedModel, Measurement, Protocol, System } from '../../src/plugin-api.js';
+import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
+import { kernelsOf, signaturesOf } from './bricks/recipe.js';
+import { uniqueBricks } from './bricks/unique-bricks.js';
+import { type Observations, spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { compose, type Estimate } from './estimate/compose.js';
+import { type MeasuringContext, measureAll } from './measure/measure-all.js';
+import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
+import { knownResults, planRepetitions, planTasks, repetitionOf, type Results, type Task } from './measure/plan.js';
+import { keepPlatformDocuments } from './measure/platform-documents.js';
+import type { EstimateResult } from './report/evaluation-result.js';
 
 /** What to estimate, and how. */
-export interface EvaluationRequest {
+export interface EstimateRequest extends CutSettings {
   readonly models: readonly LoadedModel[];
-  readonly cut: Cut;
-  /** Longest brick, in layers or kernels. */
-  readonly granularity: number;
-  readonly runOptions: RunOptions;
   readonly protocol: Protocol;
   /** Measure each whole model as well, right before its bricks and once more at the end. */
   readonly measureEndToEnd: boolean;
   /** How well bricks in context have to be measured. */
   readonly precision: Precision;
-}
-
-/** Whole-model latency as measured; undefined where an interruption came first. */
-export interface EndToEnd {
-  /** The whole model's. */
-  readonly signature: string;
-  readonly first: Measurement | undefined;
-  /** The same once more, after everything else. */
-  readonly repeat: Measurement | undefined;
-}
-
-/** One model's estimate, and what it is held against. */
-export interface ModelResult {
-  readonly estimate: Estimate;
-  /** undefined where whole models were not asked for. */
-  readonly endToEnd: EndToEnd | undefined;
-  /** Why its bricks were measured no further; undefined where nobody decided that now, or nothing is known. */
-  readonly limitedBy?: LimitedBy | undefined;
-  /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
-  readonly kernels?: number | undefined;
-}
-
-export interface EvaluationResult {
-  readonly system: System;
-  readonly models: readonly ModelResult[];
-  /** Measurements, failed ones too, of the bricks that the estimates are made of. */
-  readonly bricks: readonly Measurement[];
-  /** How far occasions of measuring one brick are apart; undefined where none was measured twice. */
-  readonly spread: Spread | undefined;
-  /** Sequences and different bricks of all models together. */
-  readonly sequences: number;
-  readonly uniqueBricks: number;
-  /** How many measurements were taken now; the others were in the store. */
-  readonly measured: number;
-  /** Stopped before everything that was planned was measured. */
-  readonly interrupted: boolean;
-}
-
-/** How many inputs and outputs a model has. */
-export function endsOf({ graph }: Model): EmptyCall {
-  return { inputs: graph.inputs.length, outputs: graph.outputs.length };
-}
-
-/** Where a model's graph is taken apart. */
-export type Cut = 'layer' | 'kernel';
-
-/** How models are taken apart. */
-export type CutSettings = Pick<EvaluationRequest, 'cut' | 'granularity' | 'runOptions'>;
-
-/**
- * A model as bricks. The layer cut asks the agent's runtime for the types that the file doesn't state, the kernel cut
- * for the graph as it would be executed.
- */
-export async function prepareModel(
-  { name, model }: LoadedModel,
-  { cut, granularity, runOptions }: CutSettings,
-  agent: BenchmarkAgent,
-  signal: AbortSignal,
-): Promise<PreparedModel> {
-  const whole = weightlessBenchmark(model);
-  if (cut === 'layer') {
-    const inferred = unknownValues(model).length === 0 ? undefined : await agent.inferTypes(whole, signal);
-    return { ...decomposeModel(name, layerGraph(model, inferred), granularity), whole };
-  }
-  const { cacheBytes } = await agent.system(runOptions);
-  const { benchmark, values } = await agent.optimize(whole, runOptions, signal);
-  const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  const surroundings = { modelWeightBytes: weightBytesOf(benchmark.inputs), cacheBytes };
-  const context = { layers: countLayers(model), ends: endsOf(model), surroundings };
-  return { ...decomposeKernels(name, graph, granularity, context), whole };
 }
 
 /**
@@ -124,14 +28,16 @@ export async function prepareModel(
  * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
  *   result, not an error
  */
-export async function evaluate(request: EvaluationRequest, context: EvaluationContext): Promise<EvaluationResult> {
+export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
   const { agent, store, onEvent } = context;
   const { protocol, runOptions, measureEndToEnd } = request;
 
   const models: PreparedModel[] = [];
   for (const [done, model] of request.models.entries()) {
     onEvent({ kind: 'preparing', model: model.name, done, total: request.models.length });
-    models.push(await prepareOrRefuse(model, request, context));
+    const prepared = await prepareOrRefuse(model, request, agent, context.signal);
+    if (prepared.refusal !== undefined) onEvent({ kind: 'warning', message: `${model.name}: ${prepared.refusal}` });
+    models.push(prepared);
   }
 
   const system = await agent.system(runOptions);
@@ -196,8 +102,8 @@ async function repeatBricks(
   models: readonly PreparedModel[],
   results: Results,
   system: System,
-  { protocol, runOptions, precision }: EvaluationRequest,
-  context: EvaluationContext,
+  { protocol, runOptions, precision }: EstimateRequest,
+  context: MeasuringContext,
 ): Promise<number> {
   let measured = 0;
   let tasks: readonly Task[];
@@ -213,23 +119,6 @@ async function repeatBricks(
   return measured;
 }
 
-/** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
-async function prepareOrRefuse(
-  loaded: LoadedModel,
-  settings: CutSettings,
-  { agent, signal, onEvent }: EvaluationContext,
-): Promise<PreparedModel> {
-  try {
-    return await prepareModel(loaded, settings, agent, signal);
-  } catch (error) {
-    if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
-    const { name, model } = loaded;
-    onEvent({ kind: 'warning', message: `${name}: ${error.message}` });
-    const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], whole: weightlessBenchmark(model), refusal: error.message };
-  }
-}
-
 function withRefusal(estimate: Estimate, refusal: string | undefined, signature: string): Estimate {
   if (refusal === undefined) return estimate;
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
@@ -239,9 +128,4 @@ function withRefusal(estimate: Estimate, refusal: string | undefined, signature:
 function measurementsOf(models: readonly PreparedModel[], observations: Observations): readonly Measurement[] {
   const signatures = models.flatMap(({ recipe }) => signaturesOf(recipe));
   return [...new Set(signatures)].flatMap((signature) => observations.get(signature) ?? []);
-}
-
-/** Kernels that a model's sequences hold together. */
-export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
-  return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

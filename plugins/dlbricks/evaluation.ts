@@ -8,14 +8,14 @@ import {
 import { cutOf, precisionOf, protocolOf } from './commands/options.js';
 import { disturbedLine, plannedLine, repeatingLine } from './commands/show-progress.js';
 import { evaluate } from './evaluate.js';
-import type { EvaluationEvent } from './measure.js';
+import type { EstimateEvent } from './measure/measure-all.js';
 import { reportOf } from './report/report.js';
 
 /** Time between two events that only say how far one measurement is. */
 const RUNNING_INTERVAL_MS = 500;
 
 /** An evaluation's events as the platform has them. */
-function translate(tell: (event: PlatformEvent) => void): (event: EvaluationEvent) => void {
+function translate(tell: (event: PlatformEvent) => void): (event: EstimateEvent) => void {
   let measuring: Extract<PlatformEvent, { readonly kind: 'measuring' }> | undefined;
   let toldMs = 0;
   const within = (detail: string): void => {

@@ -5,7 +5,7 @@ import { registerImport } from './commands/import.js';
 import { registerRun } from './commands/run.js';
 import { registerValidate } from './commands/validate.js';
 import { dlbricksEvaluation } from './evaluation.js';
-import { spread } from './spread.js';
+import { spread } from './analyses/spread.js';
 
 const EXAMPLES = `
 Examples:

@@ -1,4 +1,4 @@
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import type { FailureReason } from '../measurement/measurement.js';
 
 export interface Failure {

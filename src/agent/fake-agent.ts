@@ -1,9 +1,9 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Measurement, Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
 import type { BenchmarkAgent, InferredValue, OptimizedGraph } from './benchmark-agent.js';
-import { throwIfCancelled } from '../cancellation.js';
+import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
 
 export interface FakeAgentOptions {

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
-import { PlatformError } from '../errors.js';
-import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../exit-codes.js';
+import { PlatformError } from '../base/errors.js';
+import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
 import type { OwnedHost } from './host.js';

@@ -1,4 +1,4 @@
-import { EXIT_CODES, messageOf, PlatformError } from '../errors.js';
+import { EXIT_CODES, messageOf, PlatformError } from '../base/errors.js';
 
 /** What a failed command prints, and the code that it exits with. */
 export interface Failure {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
-import { startAgent } from '../agent/server.js';
+import { startAgent } from '../agent/services/server.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { connectAgent } from '../agent/agent-client.js';
-import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
-import { messageOf, PlatformError } from '../errors.js';
+import { connectAgent } from '../agent/client/agent-client.js';
+import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
-import { EXIT_PARTIAL } from '../exit-codes.js';
+import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolvePredictionModel } from '../registry/resolve-prediction-model.js';

@@ -1,12 +1,12 @@
 import os from 'node:os';
-import { connectAgent } from '../agent/agent-client.js';
-import { type RunningAgent, startAgent } from '../agent/server.js';
-import { memoryLink } from '../evaluation/memory-link.js';
+import { connectAgent } from '../agent/client/agent-client.js';
+import { type RunningAgent, startAgent } from '../agent/services/server.js';
+import { memoryLink } from '../evaluation/link/memory-link.js';
 import type { Plugin } from '../evaluation/plugin.js';
-import { type RunningServer, startServer } from '../evaluation/server.js';
-import { servePlugin } from '../evaluation/serve-plugin.js';
+import { type RunningServer, startServer } from '../server/server.js';
+import { servePlugin } from '../evaluation/run/serve-plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
-import { createDirectory, type LeasedDirectory } from '../registry/agent-directory.js';
+import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { cachedGraphs } from './plugin-tools.js';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { messageOf, PlatformError } from '../errors.js';
-import { EXIT_INTERRUPTED } from '../exit-codes.js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { connectAgent } from '../agent/agent-client.js';
+import { connectAgent } from '../agent/client/agent-client.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { cacheOptimizedGraphs } from '../agent/optimized-graph-cache.js';
-import type { PluginTools } from '../evaluation/run-evaluation.js';
+import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
+import type { PluginTools } from '../evaluation/run/run-evaluation.js';
 import type { ClientSecurity } from '../rpc/security.js';
 import type { ResultStore } from '../store/result-store.js';
 import { defaultCacheDir } from '../zoo/cache.js';

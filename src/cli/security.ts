@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createSecureContext } from 'node:tls';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 import type { ClientSecurity, Identity, ServerSecurity } from '../rpc/security.js';
 

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ResultStore } from '../store/result-store.js';
 import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 

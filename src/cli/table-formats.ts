@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type { AnalysisTable } from '../evaluation/analysis.js';
-import { csvField, markdownTable, oneLine } from '../table-text.js';
+import { csvField, markdownTable, oneLine } from '../base/table-text.js';
 
 type Cell = string | number | null;
 

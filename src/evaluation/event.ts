@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../base/errors.js';
 
 /** What a plugin's evaluation tells while it runs. Its last event is `done`; to fail, it throws. */
 export type EvaluationEvent =

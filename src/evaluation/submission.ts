@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { verifyContent } from '../manifest/checksum.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { ResolvedModel } from '../manifest/index.js';

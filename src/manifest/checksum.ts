@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import type { Checksum } from './model.js';
 import { openRegularFile } from './read-file.js';
 

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { Dimension, Graph, Model } from '../onnx/model.js';
 import { type ModelManifest, type ModelTensor, symbolBindings } from './model.js';
 import { printable, quote } from './quote.js';

@@ -9,7 +9,7 @@ import { byPosition, type Loaded, type Problems } from './problem.js';
 import { quote } from './quote.js';
 import { readManifestBytes } from './read-file.js';
 import { softwareSchema, type SoftwareManifest } from './software.js';
-import { suggestion } from './suggestion.js';
+import { suggestion } from '../base/suggestion.js';
 import { validate } from './validate.js';
 
 interface Manifests {

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { printable } from './quote.js';
 
 /** One thing that is wrong with a manifest: where, what belongs there, and what is there instead. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { messageOf } from '../errors.js';
+import { messageOf } from '../base/errors.js';
 
 /** Far more than any manifest that a person wrote. */
 export const MAX_MANIFEST_BYTES = 1 << 20;

@@ -13,7 +13,7 @@ import {
 } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { quote } from './quote.js';
-import { suggestion } from './suggestion.js';
+import { suggestion } from '../base/suggestion.js';
 
 /** Where a model's graph comes from. */
 export type GraphSource =

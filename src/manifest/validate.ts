@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } from './document.js';
 import { byPosition, type Problem, type Problems } from './problem.js';
 import { quote } from './quote.js';
-import { suggestion } from './suggestion.js';
+import { suggestion } from '../base/suggestion.js';
 import type { YamlNode } from './yaml-tree.js';
 
 /** What a schema may look at: values as YAML's core schema reads them, or every scalar as the text that it is. */

@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
 import type { Event, ScalarEvent } from 'js-yaml';
-import { messageOf } from '../errors.js';
+import { messageOf } from '../base/errors.js';
 import { printable, quote } from './quote.js';
 
 /** A value of a YAML document with the offset in the source where it starts. */

@@ -6,7 +6,7 @@ import { staticTypeOf } from '../onnx/static-type.js';
 import { steeringConstants } from '../onnx/steering.js';
 import { encodeModelToBytes } from '../onnx/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 
 /** What names a benchmark: SHA-256 of its file. */
 export function signatureOf(model: Uint8Array): string {

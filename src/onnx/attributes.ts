@@ -1,5 +1,5 @@
 import type { AttributeProto, GraphProto, NodeProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { quoted } from './quoted.js';
 import { mapSubgraphs } from './subgraphs.js';
 import type { TensorReader } from './tensor-reader.js';

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { DeclaredType, Dimension, Model } from './model.js';
 import { listed, quoted } from './quoted.js';
 

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 
 /** Bytes that are read piece by piece: a file, or a buffer. */
 export interface ByteSource {

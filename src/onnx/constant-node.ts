@@ -1,5 +1,5 @@
 import { AttributeProto_AttributeType, type NodeProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { Tensor } from './model.js';
 import { nodeLabel } from './quoted.js';
 import type { TensorReader } from './tensor-reader.js';

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { StringStringEntryProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { TensorData } from './model.js';
 import { quoted } from './quoted.js';
 

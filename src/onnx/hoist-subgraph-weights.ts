@@ -1,6 +1,6 @@
 import type { AttributeProto, GraphProto, NodeProto, TensorProto } from '../generated/onnx/onnx.js';
 import { NodeProto as NodeMessage } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { constantTensor, isConstant } from './constant-node.js';
 import { elementTypeOfCode } from './element-type.js';
 import type { Graph, Model, Tensor } from './model.js';

@@ -1,5 +1,5 @@
 import type { FunctionProto, GraphProto, ModelProto, NodeProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { domainLabel, domainOf, importedOpsets } from './opsets.js';
 import { instantiate } from './instantiate-function.js';
 import { quoted } from './quoted.js';

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { constantValues } from './constant-values.js';
 import { staticTypeOf } from './static-type.js';
 import type { Graph, Model, Node, Tensor, TensorType } from './model.js';

@@ -1,5 +1,5 @@
 import type { GraphProto, ModelProto, NodeProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { loadAttributes } from './attributes.js';
 import { constantTensor, isConstant } from './constant-node.js';
 import { readType, tensorTypes } from './declared-type.js';

@@ -1,5 +1,5 @@
 import type { NodeProto, OperatorSetIdProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { quoted } from './quoted.js';
 import { subgraphsOf } from './subgraphs.js';
 

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { Node } from './model.js';
 import { listed, nodeLabel, quoted } from './quoted.js';
 import { capturedNames } from './subgraphs.js';

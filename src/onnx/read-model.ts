@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { ModelProto } from '../generated/onnx/onnx.js';
 import { bufferSource, type ByteSource, FileSource } from './byte-source.js';
 import { ExternalData } from './external-data.js';

@@ -1,5 +1,5 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES, PAYLOAD_FIELD } from './payload.js';
 import { WIRE_TYPE, WireReader } from './wire-reader.js';

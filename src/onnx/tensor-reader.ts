@@ -1,5 +1,5 @@
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { byteLengthOf, ELEMENT_TYPES, type ElementType, elementTypeOfCode } from './element-type.js';
 import type { ExternalData } from './external-data.js';

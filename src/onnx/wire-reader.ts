@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 
 /** Wire types of the protobuf encoding; groups (3 and 4) appear in no ONNX file. */

@@ -1,6 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoProto } from '../generated/onnx/onnx.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
 import { fillBlocks } from './fill.js';

@@ -1,4 +1,4 @@
-import { PlatformError, messageOf } from '../errors.js';
+import { PlatformError, messageOf } from '../base/errors.js';
 import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { byteLengthOf, elementCount } from '../onnx/element-type.js';

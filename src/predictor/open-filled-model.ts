@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
 import { encodeExternal, encodeInline, type ExternalModel } from './encode-weights.js';
 import type { FillableModel } from './materialize.js';

@@ -1,5 +1,5 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
 import type { PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { CHANNELS, type Image } from './image.js';
 
 /** 64 megapixels: more than cameras make, and 200 MB decoded. A few kilobytes can claim to be any size. */

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { CropStep, GeometryStep, ResizeStep } from '../manifest/steps.js';
 import { CHANNELS, type Image } from './image.js';
 import { resizeImage } from './resize.js';

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ImageSteps } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/element-type.js';
 import { float16Bits } from './float16.js';

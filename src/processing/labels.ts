@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../manifest/read-file.js';
 
 /** Far more than any list of classes takes. */

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { ElementType } from '../onnx/element-type.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 import { softmax, topK } from './classes.js';

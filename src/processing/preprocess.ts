@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { dimensionsAfter, type ImageSteps } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/element-type.js';
 import type { TensorValue } from '../predictor/tensor-value.js';

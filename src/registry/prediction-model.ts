@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
 import type { ModelManifest } from '../manifest/model.js';
 import { besideManifest } from '../manifest/reference.js';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import semver from 'semver';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { loadManifest, orThrow } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
 import { builtInManifests } from './built-in-models.js';

@@ -1,5 +1,5 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { statusOf } from './status.js';
 
 /** What a call of any kind tells of its client. */

@@ -6,7 +6,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { methodKind } from './method-kind.js';
+import { methodKind } from '../base/method-kind.js';
 
 const HEADER = 'authorization';
 

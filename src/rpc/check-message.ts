@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 
 /**
  * What a message says, once it was found to be as the schema wants it.

@@ -7,13 +7,13 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { cancellationOf, throwIfCancelled } from '../cancellation.js';
-import { messageOf, PlatformError } from '../errors.js';
+import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { traceClientCall } from '../tracing/grpc.js';
 import { addToken } from './bearer-token.js';
 import { MAX_MESSAGE_BYTES } from './limits.js';
 import { isLoopbackHost, parseHostPort } from './loopback.js';
-import { repeatableMethods } from './method-kind.js';
+import { repeatableMethods } from '../base/method-kind.js';
 import type { ClientSecurity } from './security.js';
 import { errorOf, type PeerKind } from './status.js';
 

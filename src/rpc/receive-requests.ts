@@ -1,5 +1,5 @@
 import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder, status } from '@grpc/grpc-js';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import type { Connections, Receiving } from './connections.js';
 import { MAX_REQUEST_BYTES, type ServerLimits } from './limits.js';
 import { statusOf } from './status.js';

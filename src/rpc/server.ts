@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import net from 'node:net';
-import { messageOf, PlatformError } from '../errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
 import { requireToken } from './bearer-token.js';

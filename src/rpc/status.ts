@@ -1,5 +1,5 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import { type ErrorCode, messageOf, PlatformError } from '../errors.js';
+import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 
 /** The canonical status of each error code, for clients of any kind. */
 const STATUS_OF: Readonly<Record<ErrorCode, status>> = {

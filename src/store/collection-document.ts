@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
 import { problemsIn } from './stored-text.js';

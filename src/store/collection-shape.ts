@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { CollectionShape } from './collection.js';
 
 /** Names that a store needs for itself. */

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { problemsIn } from './stored-text.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { measurementSchema, type Measurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
 import { problemsIn, readText, type Read } from './stored-text.js';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
 import envPaths from 'env-paths';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { openEmbeddedStore } from './embedded/open.js';
 import { openMemoryStore } from './memory/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';

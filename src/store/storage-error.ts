@@ -1,4 +1,4 @@
-import { PlatformError, messageOf } from '../errors.js';
+import { PlatformError, messageOf } from '../base/errors.js';
 
 /** What a user can do about a failure of the operating system. */
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 
 /** The variables that OpenTelemetry's specification defines, as they are set. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js';
+import { messageOf } from '../base/errors.js';
 import type { SpanAttributes, SpanOptions, TimedSpan } from './span.js';
 import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';

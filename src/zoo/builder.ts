@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import type { AttributeProto } from '../generated/onnx/onnx.js';
 import type { ElementType } from '../onnx/element-type.js';
 import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model.js';

@@ -1,9 +1,9 @@
 import envPaths from 'env-paths';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { encodeModel } from '../onnx/write-model.js';
-import { writeFileAtomically, type WriteOptions } from './atomic-file.js';
+import { writeFileAtomically, type WriteOptions } from '../base/atomic-file.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
 export interface EnsureOptions extends WriteOptions {

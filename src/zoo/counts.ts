@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.js';
+import { PlatformError } from '../base/errors.js';
 import { elementCount } from '../onnx/element-type.js';
 import type { Model, Node } from '../onnx/model.js';
 

@@ -1,5 +1,5 @@
-import { PlatformError } from '../errors.js';
-import { suggestion } from '../manifest/suggestion.js';
+import { PlatformError } from '../base/errors.js';
+import { suggestion } from '../base/suggestion.js';
 import type { Model } from '../onnx/model.js';
 import { quoted } from '../onnx/quoted.js';
 import { alexnet } from './architectures/alexnet.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { it } from 'node:test';
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
-import { keepWholeModel } from '../../src/store/platform/keep-whole-model.js';
+import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 import { deadline, workplace } from './support/command.js';
 

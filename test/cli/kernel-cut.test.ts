@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { recipeSchema } from '../../plugins/dlbricks/recipe.js';
+import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';

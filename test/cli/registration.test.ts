@@ -3,7 +3,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { registryServer } from '../registry/support/registry-server.js';
+import { registryServer } from '../directory/support/registry-server.js';
 import { authorityForSuite } from '../rpc/support/certificates.js';
 import { deadline, workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';

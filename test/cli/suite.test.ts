@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { recipeSchema } from '../../plugins/dlbricks/recipe.js';
+import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';

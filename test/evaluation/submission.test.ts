@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { join } from 'node:path';
 import { loadSubmission, submissionOf, type Submission } from '../../src/evaluation/submission.js';
-import { fromWireSubmission, toWireSubmission } from '../../src/evaluation/submission-wire.js';
+import { fromWireSubmission, toWireSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { loadEvaluation } from '../../src/registry/load-evaluation.js';
 import { chain } from '../cli/support/tiny-models.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { graphBindings } from '../../src/manifest/index.js';
 import type { Dimension, Model } from '../../src/onnx/model.js';
 import { manifestOf } from './read-manifest.js';

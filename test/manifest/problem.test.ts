@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXIT_CODES, PlatformError } from '../../src/errors.js';
+import { EXIT_CODES, PlatformError } from '../../src/base/errors.js';
 import { orThrow } from '../../src/manifest/problem.js';
 import { problemsOf, read } from './read-manifest.js';
 

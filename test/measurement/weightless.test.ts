@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
 import type { Model, Tensor } from '../../src/onnx/model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';
-import { generatedModels } from '../plugins/dlbricks/generated-graph.js';
+import { generatedModels } from '../plugins/dlbricks/support/generated-graph.js';
 
 /** What a model is, whatever its weights are: sizes of weights instead of their values. */
 function withoutValues({ graph, irVersion, opsets }: Model, kept: ReadonlyMap<string, Tensor>) {

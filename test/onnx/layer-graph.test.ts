@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import type { GraphProto } from '../../src/generated/onnx/onnx.js';
 import { type InferredValue, layerGraph, unknownValues } from '../../src/onnx/layer-graph.js';
 import type { Model } from '../../src/onnx/model.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import type { TensorValue } from '../../src/predictor/tensor-value.js';
 import { softmax, topK } from '../../src/processing/classes.js';
 import { classesOf, rawOf } from '../../src/processing/postprocess.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { decodeImage, MAX_PIXELS } from '../../src/processing/decode-image.js';
 
 const photo = readFileSync(join(import.meta.dirname, '../../../test/processing/fixtures/photo.jpg'));

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, type ServerWritableStream, type ServiceError, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { createRpcClient } from '../../src/rpc/client.js';

@@ -6,9 +6,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startAgent } from '../../src/agent/server.js';
+import { startAgent } from '../../src/agent/services/server.js';
 import { createRpcClient } from '../../src/rpc/client.js';
-import { methodKind } from '../../src/rpc/method-kind.js';
+import { methodKind } from '../../src/base/method-kind.js';
 
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
 

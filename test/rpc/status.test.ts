@@ -1,7 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ErrorCode, EXIT_CODES, PlatformError } from '../../src/errors.js';
+import { type ErrorCode, EXIT_CODES, PlatformError } from '../../src/base/errors.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { errorOf, statusOf } from '../../src/rpc/status.js';
 import { echo, echoServer } from './support/echo.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import type { ClientSecurity } from '../../src/rpc/security.js';
 import { createRpcServer } from '../../src/rpc/server.js';

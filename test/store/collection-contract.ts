@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { MAX_KEY_BYTES, type Collection, type CollectionDefinition } from '../../src/store/collection.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { PlatformError, type ErrorCode } from '../../src/errors.js';
+import { PlatformError, type ErrorCode } from '../../src/base/errors.js';
 import { openStore } from '../../src/store/open-store.js';
 import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';

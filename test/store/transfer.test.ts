@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { z } from 'zod';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import type { CollectionDefinition } from '../../src/store/collection.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';

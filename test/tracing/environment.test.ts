@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { asksForTraces, namesService, otlpProtocolIn, tracesExportersIn } from '../../src/tracing/environment.js';
 
 const isUsage = (error: unknown): boolean => error instanceof PlatformError && error.code === 'usage';

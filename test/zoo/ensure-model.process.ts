@@ -3,7 +3,7 @@
  * line of JSON. With `stall` it says `writing` after the first piece and then hangs.
  */
 import { writeSync } from 'node:fs';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { ensureZooModel } from '../../src/zoo/cache.js';
 
 const [name = '', cacheDir, stall] = process.argv.slice(2);

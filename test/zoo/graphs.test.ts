@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/errors.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { buildZooModel, ZOO, zooEntry } from '../../src/zoo/zoo.js';
 
 test('the zoo has the architectures that manifests name', () => {

@@ -13,7 +13,7 @@ import {
   type EstimateSettings,
   type Statistic,
   STATISTICS,
-  type Sum,
+  type TracedSum,
   TraceEstimator,
 } from '../traces/estimate-from-traces.js';
 import { type Reuse, REUSES } from '../traces/find-occurrences.js';
@@ -22,7 +22,7 @@ import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
-import { TRACE_EXPORTERS, traceTable } from '../traces/trace-tables.js';
+import { TRACE_REPORT_EXPORTERS, traceTable } from '../traces/trace-tables.js';
 import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { loadModels } from './load-models.js';
@@ -132,12 +132,12 @@ async function estimateOnnx(
   estimator: TraceEstimator,
   agent: () => Promise<BenchmarkAgent>,
   host: CommandHost,
-): Promise<Sum> {
+): Promise<TracedSum> {
   const settings = {
     granularity: options.granularity ?? 1,
     runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads),
   };
-  const sumOf = async (cut: 'layer' | 'kernel'): Promise<Sum> =>
+  const sumOf = async (cut: 'layer' | 'kernel'): Promise<TracedSum> =>
     estimator.sum(await onnxTarget(model, { ...settings, cut }, agent, host.signal));
   if (options.cut !== undefined) return sumOf(options.cut);
   const layers = await sumOf('layer');
@@ -170,7 +170,7 @@ export async function composeFromTraces(
     options,
     host,
   );
-  const sums: Sum[] = [];
+  const sums: TracedSum[] = [];
   for (const reference of references.filter((name) => name.startsWith(IN_TRACES))) {
     sums.push(estimator.sum(targetInTraces(reference, book)));
   }
@@ -185,7 +185,7 @@ export async function composeFromTraces(
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
   const trace = (): string => chromeTrace(sums.map((sum) => timedSum(sum, system)));
   await writeExports(
-    (format) => (format === 'trace' ? trace() : TRACE_EXPORTERS[format](report)),
+    (format) => (format === 'trace' ? trace() : TRACE_REPORT_EXPORTERS[format](report)),
     outputs.exports,
     host,
     () => {

@@ -9,13 +9,14 @@ import {
   type System,
   withFingerprint,
 } from '../../../src/plugin-api.js';
-import { compose } from '../compose.js';
-import { kernelsOf, prepareModel } from '../evaluate.js';
-import { type Observations, observationsOf, spreadBetweenOccasions } from '../occasions.js';
-import { knownResults, wantedOnAnyOccasion } from '../plan.js';
-import { type Recipe, readRecipe, signaturesOf } from '../recipe.js';
+import { compose } from '../estimate/compose.js';
+import { kernelsOf } from '../bricks/recipe.js';
+import { prepareModel } from '../bricks/prepare-model.js';
+import { type Observations, observationsOf, spreadBetweenOccasions } from '../estimate/brick-latency.js';
+import { knownResults, wantedOnAnyOccasion } from '../measure/plan.js';
+import { type Recipe, readRecipe, signaturesOf } from '../bricks/recipe.js';
 import { reportOf } from '../report/report.js';
-import { readResults } from '../results-file.js';
+import { readResults } from '../exchange/results-file.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';

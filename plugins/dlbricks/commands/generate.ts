@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
-import { type Cut, endsOf, prepareModel } from '../evaluate.js';
-import type { EmptyCall } from '../in-context.js';
-import { operatorsWithLearnedAttributes } from '../learned-attributes.js';
-import type { PreparedModel } from '../plan.js';
-import { writeSuite } from '../suite.js';
-import { optimizedForOf } from '../optimized-for.js';
-import { uniqueBricks } from '../unique-bricks.js';
+import { type Cut, endsOf, prepareModel } from '../bricks/prepare-model.js';
+import type { EmptyCall } from '../bricks/in-context.js';
+import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+import { writeSuite } from '../exchange/suite.js';
+import { optimizedForOf } from '../exchange/optimized-for.js';
+import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { loadModels } from './load-models.js';
 import {
   addAgentOptions,

@@ -7,8 +7,8 @@ import {
   type Protocol,
   type RunOptions,
 } from '../../../src/plugin-api.js';
-import type { Cut, CutSettings } from '../evaluate.js';
-import type { Precision } from '../refine.js';
+import type { Cut, CutSettings } from '../bricks/prepare-model.js';
+import type { Precision } from '../measure/next-occasion.js';
 
 /** A whole number within bounds, as an option's value. */
 function wholeNumber(least: number, most: number): (text: string) => number {

@@ -10,13 +10,14 @@ import {
   type Protocol,
   type System,
 } from '../../../src/plugin-api.js';
-import { differencesBetween, optimizedForOf } from '../optimized-for.js';
-import { type CutSettings, evaluate } from '../evaluate.js';
-import { measureSuite } from '../measure-suite.js';
-import type { Precision } from '../refine.js';
+import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
+import { evaluate } from '../evaluate.js';
+import type { CutSettings } from '../bricks/prepare-model.js';
+import { measureSuite } from '../measure/measure-suite.js';
+import type { Precision } from '../measure/next-occasion.js';
 import { reportOf } from '../report/report.js';
-import { resultsText } from '../results-file.js';
-import { readSuite } from '../suite.js';
+import { resultsText } from '../exchange/results-file.js';
+import { readSuite } from '../exchange/suite.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 import { prepareOutputs, writeExports, writeReport } from './exports.js';
@@ -95,11 +96,11 @@ export async function runEvaluation(
   } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
 }
 
-interface RunOptions extends MeasuringOptions, PrecisionOptions, PlaceOptions {
+interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, PlaceOptions {
   readonly suite?: string;
 }
 
-async function runManifest(path: string, options: RunOptions, host: CommandHost): Promise<void> {
+async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
   const agent = await host.connect(options.server, options.framework);
   const progress = host.progress(options.quiet ?? false);
   const { manifest, protocol, models, notes, unmet } = await loadEvaluation(path, {
@@ -131,7 +132,7 @@ async function runManifest(path: string, options: RunOptions, host: CommandHost)
 }
 
 /** Measures a suite that somebody gave; there is nothing to compose here, so the measurements are the result. */
-async function runSuite(folder: string, options: RunOptions, host: CommandHost): Promise<void> {
+async function runSuite(folder: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
   if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
@@ -178,7 +179,7 @@ Examples:
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,
     )
-    .action(async (path: string | undefined, options: RunOptions) => {
+    .action(async (path: string | undefined, options: RunCommandOptions) => {
       if ((path === undefined) === (options.suite === undefined)) {
         throw new PlatformError(
           'usage',

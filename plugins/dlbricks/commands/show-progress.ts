@@ -1,12 +1,12 @@
 import type { Progress } from '../../../src/plugin-api.js';
-import type { EvaluationEvent } from '../measure.js';
+import type { EstimateEvent } from '../measure/measure-all.js';
 
 function counted(bricks: number): string {
   return bricks === 1 ? '1 brick' : `${bricks} bricks`;
 }
 
 /** What is about to be measured. */
-export function plannedLine(event: Extract<EvaluationEvent, { readonly kind: 'planned' }>): string {
+export function plannedLine(event: Extract<EstimateEvent, { readonly kind: 'planned' }>): string {
   const { layers, unique, toMeasure, known } = event;
   return `${layers} layers, ${unique} unique bricks; ${toMeasure} measurements to take, ${known} known already`;
 }
@@ -20,7 +20,7 @@ export function disturbedLine(share: number): string {
 }
 
 /** An evaluation's events as bars and lines. */
-export function showProgress(progress: Progress): (event: EvaluationEvent) => void {
+export function showProgress(progress: Progress): (event: EstimateEvent) => void {
   return (event) => {
     switch (event.kind) {
       case 'preparing':

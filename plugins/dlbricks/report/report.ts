@@ -1,8 +1,9 @@
 import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
-import type { Cut, EvaluationResult, ModelResult } from '../evaluate.js';
-import { noiseWarnings } from '../noise.js';
-import type { Interval } from '../statistics.js';
-import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../statistics.js';
+import type { EstimateResult, ModelResult } from './evaluation-result.js';
+import type { Cut } from '../bricks/prepare-model.js';
+import { noiseWarnings } from './noise.js';
+import type { Interval } from '../estimate/statistics.js';
+import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../estimate/statistics.js';
 
 /** null: not known. Times are in ms, and no figure is ever guessed or zero for want of a measurement. */
 const ms = z.number().nonnegative().nullable();
@@ -240,12 +241,12 @@ function secondsOf(measurements: readonly (Measurement | undefined)[]): number |
 }
 
 /** Both measurements of each whole model, as far as they are there; a model that is there twice was measured once. */
-function wholesOf({ models }: EvaluationResult): readonly Measurement[] {
+function wholesOf({ models }: EstimateResult): readonly Measurement[] {
   const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
 }
 
-function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Report['summary'] {
+function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const errors = normalized.map((value) => Math.abs(value - 1) * 100);
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
@@ -279,7 +280,7 @@ function summaryOf(result: EvaluationResult, models: readonly ModelReport[]): Re
 
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
-  result: EvaluationResult,
+  result: EstimateResult,
   { cut, granularity, batch, protocol, targetError }: ReportSettings,
 ): Report {
   const { system } = result;

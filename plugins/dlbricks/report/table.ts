@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { createColors } from 'picocolors';
 import { oneLine } from '../../../src/plugin-api.js';
-import { operatorsLabel } from '../brick.js';
+import { operatorsLabel } from '../bricks/brick.js';
 import { type Column, columnsFor, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 import { wrap } from './wrap.js';

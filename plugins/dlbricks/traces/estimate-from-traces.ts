@@ -1,5 +1,5 @@
-import { longestPath } from '../compose.js';
-import { type ErrorSource, trimmedMean } from '../statistics.js';
+import { longestPath } from '../estimate/compose.js';
+import { type ErrorSource, trimmedMean } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
 import type { FoundBy, LayerFacts } from './match-level.js';
@@ -21,7 +21,7 @@ export interface EstimateSettings {
 }
 
 /** One sequence of a target with its latency. */
-export interface Part {
+export interface TracedPart {
   readonly sequence: TraceSequence;
   /** undefined where there is none. */
   readonly ms: number | undefined;
@@ -31,9 +31,9 @@ export interface Part {
 }
 
 /** An estimate before anything is learned from whole models. */
-export interface Sum {
+export interface TracedSum {
   readonly target: Target;
-  readonly parts: readonly Part[];
+  readonly parts: readonly TracedPart[];
   /** Over all parts that have a latency; undefined where none has. */
   readonly ms: number | undefined;
   /** Along the longest path; undefined where the edges are not known. */
@@ -73,14 +73,14 @@ function processesOf(occurrences: readonly Occurrence[]): number {
 }
 
 /** How many different measurements a latency stands on, and how far it may be off; relative. */
-interface Uncertainty {
+interface TracedUncertainty {
   readonly relative: number;
   readonly degreesOfFreedom: number;
 }
 
 /** What is told of one part, and how surely. */
-interface Told extends Part {
-  readonly uncertainty: Uncertainty | undefined;
+interface Told extends TracedPart {
+  readonly uncertainty: TracedUncertainty | undefined;
 }
 
 /** Estimates models from traces. */
@@ -98,7 +98,7 @@ export class TraceEstimator {
   }
 
   /** @param reuse whose measurements may be used; the settings' own where nobody says otherwise */
-  sum(target: Target, reuse: Reuse = this.settings.reuse): Sum {
+  sum(target: Target, reuse: Reuse = this.settings.reuse): TracedSum {
     const parts = target.sequences.map((sequence) => this.tell(target, sequence, reuse));
     const told = parts.filter(({ ms }) => ms !== undefined);
     const measured = parts.filter(({ ms, foundBy }) => ms !== undefined && foundBy !== 'fill');
@@ -153,7 +153,7 @@ export class TraceEstimator {
     return model.tell(layer);
   }
 
-  private longest({ edges, sequences }: Target, parts: readonly Part[]): number | undefined {
+  private longest({ edges, sequences }: Target, parts: readonly TracedPart[]): number | undefined {
     if (edges === undefined || parts.every(({ ms }) => ms === undefined)) return undefined;
     const path = longestPath(
       { sequences: sequences.map((_sequence, i) => i), edges: edges.map(([from, to]): [number, number] => [from, to]) },

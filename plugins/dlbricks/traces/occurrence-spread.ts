@@ -1,4 +1,4 @@
-import type { Spread } from '../statistics.js';
+import type { Spread } from '../estimate/statistics.js';
 import type { Occurrence } from './trace-book.js';
 
 /** Degrees of freedom that a layer's spread is told from; layers that take about as long are asked until there are as many. */

@@ -10,10 +10,11 @@ import {
   unknownValues,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
-import { cutBrick, lastUses } from '../brick.js';
-import { edgesOf, findModelSubgraphs, type Sequence } from '../decompose.js';
-import type { Cut } from '../evaluate.js';
-import { cutAtFewestValues } from '../kernel-cut.js';
+import { cutBrick } from '../bricks/brick.js';
+import { lastUses } from '../cut/last-uses.js';
+import { edgesOf, findModelSubgraphs, type Sequence } from '../cut/layer-cut.js';
+import type { Cut } from '../bricks/prepare-model.js';
+import { cutAtFewestValues } from '../cut/kernel-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import type { Target, TraceSequence } from './trace-book.js';
 

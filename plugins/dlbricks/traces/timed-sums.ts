@@ -1,5 +1,5 @@
 import type { TimedModel } from './chrome-trace.js';
-import type { Sum } from './estimate-from-traces.js';
+import type { TracedSum } from './estimate-from-traces.js';
 import type { LayerFacts } from './match-level.js';
 
 function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[] | undefined {
@@ -13,7 +13,7 @@ function elementTypeOf({ inputs = [], outputs = [] }: LayerFacts): string | unde
 }
 
 /** An estimate from traces as a trace. What is missing has no event; sequences of several layers know only their operators. */
-export function timedSum({ target, parts }: Sum, system: string): TimedModel {
+export function timedSum({ target, parts }: TracedSum, system: string): TimedModel {
   return {
     name: target.name,
     system,

@@ -1,6 +1,6 @@
 import type { MeasuredLayer, TracedModel } from '../../../src/plugin-api.js';
-import type { Edge } from '../decompose.js';
-import { trimmedMean } from '../statistics.js';
+import type { Edge } from '../cut/layer-cut.js';
+import { trimmedMean } from '../estimate/statistics.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 

@@ -1,6 +1,6 @@
 import { z } from '../../../src/plugin-api.js';
-import { CONFIDENCE, geometricMean, meanOf } from '../statistics.js';
-import { type EstimateSettings, STATISTICS, statisticOf, type Sum } from './estimate-from-traces.js';
+import { CONFIDENCE, geometricMean, meanOf } from '../estimate/statistics.js';
+import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
 import type { TraceBook } from './trace-book.js';
@@ -102,7 +102,11 @@ export interface TraceReportSettings extends EstimateSettings {
 }
 
 /** @param others estimates of the other models that are in the traces as a whole */
-function modelReport(sum: Sum, others: readonly Sum[], { calibrate, reuse }: EstimateSettings): TraceModelReport {
+function modelReport(
+  sum: TracedSum,
+  others: readonly TracedSum[],
+  { calibrate, reuse }: EstimateSettings,
+): TraceModelReport {
   const { target, parts, coverage, measuredShare, parallelMs } = sum;
   const learned = learnFromWholeModels(others, calibrate);
   const interval = intervalOf(sum, learned, reuse);
@@ -141,7 +145,7 @@ function modelReport(sum: Sum, others: readonly Sum[], { calibrate, reuse }: Est
 }
 
 /** One run of each different sequence that was measured for these models. */
-function uniqueMs(sums: readonly Sum[], { occurrences }: TraceBook, settings: EstimateSettings): number {
+function uniqueMs(sums: readonly TracedSum[], { occurrences }: TraceBook, settings: EstimateSettings): number {
   const wanted = new Set(
     sums.flatMap(({ parts }) =>
       parts.flatMap(({ foundBy, sequence }) =>
@@ -160,7 +164,7 @@ function uniqueMs(sums: readonly Sum[], { occurrences }: TraceBook, settings: Es
 }
 
 function summaryOf(
-  sums: readonly Sum[],
+  sums: readonly TracedSum[],
   models: readonly TraceModelReport[],
   book: TraceBook,
   settings: EstimateSettings,
@@ -205,8 +209,8 @@ function summaryOf(
  * @param known of every model that is in the traces as a whole, each without its own measurements unless those are meant
  */
 export function traceReportOf(
-  sums: readonly Sum[],
-  known: readonly Sum[],
+  sums: readonly TracedSum[],
+  known: readonly TracedSum[],
   book: TraceBook,
   settings: TraceReportSettings,
 ): TraceReport {

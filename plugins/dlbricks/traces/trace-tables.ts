@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { csvField, markdownTable, oneLine } from '../../../src/plugin-api.js';
-import { operatorsLabel } from '../brick.js';
+import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs } from '../report/columns.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
@@ -186,7 +186,7 @@ function traceCsv({ models }: TraceReport): string {
 }
 
 /** One text a format, all from the same document; those of the report have the same names. */
-export const TRACE_EXPORTERS = {
+export const TRACE_REPORT_EXPORTERS = {
   json: (report: TraceReport): string => `${JSON.stringify(report, null, 2)}\n`,
   csv: traceCsv,
   markdown: traceMarkdown,

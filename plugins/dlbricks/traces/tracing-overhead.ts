@@ -1,5 +1,5 @@
 import type { TracedModel } from '../../../src/plugin-api.js';
-import { trimmedMean } from '../statistics.js';
+import { trimmedMean } from '../estimate/statistics.js';
 
 /** What was taken from a model's layer times because tracing them takes time itself. */
 export interface Correction {

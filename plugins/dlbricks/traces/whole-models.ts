@@ -1,5 +1,5 @@
-import { type ErrorSource, type Interval, marginOf } from '../statistics.js';
-import type { Sum } from './estimate-from-traces.js';
+import { type ErrorSource, type Interval, marginOf } from '../estimate/statistics.js';
+import type { TracedSum } from './estimate-from-traces.js';
 import type { Reuse } from './find-occurrences.js';
 
 /** Fewest other models from which it is told how far estimates are from whole models. */
@@ -19,7 +19,7 @@ export interface WholeModels {
 }
 
 /** Variance of a sum by its parts alone, of its logarithm. */
-function varianceOf({ errors = [] }: Sum): number {
+function varianceOf({ errors = [] }: TracedSum): number {
   return errors.reduce((sum, { deviationMs }) => sum + deviationMs ** 2, 0);
 }
 
@@ -32,7 +32,7 @@ function varianceOf({ errors = [] }: Sum): number {
  * @param calibrate whether the middle of their errors is taken out; where not, it counts as error
  * @returns undefined where there are too few of them
  */
-export function learnFromWholeModels(others: readonly Sum[], calibrate: boolean): WholeModels | undefined {
+export function learnFromWholeModels(others: readonly TracedSum[], calibrate: boolean): WholeModels | undefined {
   const known = others.flatMap((sum) => {
     const { ms, coverage, target } = sum;
     if (ms === undefined || ms <= 0 || coverage < 1 || target.wholeMs === undefined || target.wholeMs <= 0) return [];
@@ -65,7 +65,7 @@ export function learnFromWholeModels(others: readonly Sum[], calibrate: boolean)
  *
  * @param reuse whose measurements the estimate is made of; of a model's own, its own process tells nothing of others
  */
-export function intervalOf(sum: Sum, learned: WholeModels | undefined, reuse: Reuse): Interval | undefined {
+export function intervalOf(sum: TracedSum, learned: WholeModels | undefined, reuse: Reuse): Interval | undefined {
   if (sum.ms === undefined) return undefined;
   const ms = sum.ms * (learned?.factor ?? 1);
   const isKnown = learned !== undefined || (sum.errors !== undefined && reuse !== 'own');

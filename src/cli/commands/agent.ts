@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import os from 'node:os';
-import type { PredictAccess } from '../../agent/predict-service.js';
-import { type RunningAgent, startAgent } from '../../agent/server.js';
-import { PlatformError } from '../../errors.js';
+import type { PredictAccess } from '../../agent/services/predict-service.js';
+import { type RunningAgent, startAgent } from '../../agent/services/server.js';
+import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
-import { announceAgent } from '../../registry/announce-agent.js';
-import type { AgentOffer } from '../../registry/agent-offer.js';
+import { announceAgent } from '../../directory/announce-agent.js';
+import type { AgentOffer } from '../../directory/agent-offer.js';
 import { modelsFor } from '../../registry/built-in-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
-import { runAnalysis, settingNames } from '../../evaluation/run-analysis.js';
-import { suggestion } from '../../manifest/suggestion.js';
+import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
+import { suggestion } from '../../base/suggestion.js';
 import { TABLE_FORMATS, tableText } from '../table-formats.js';
 
 interface AnalyzeOptions {

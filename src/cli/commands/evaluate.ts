@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { messageOf, PlatformError } from '../../errors.js';
-import { connectEvaluations, type EvaluationClient } from '../../evaluation/evaluation-client.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';

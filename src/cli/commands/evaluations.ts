@@ -1,8 +1,8 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { connectEvaluations, type EvaluationClient } from '../../evaluation/evaluation-client.js';
+import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
-import type { EvaluationSummary } from '../../evaluation/record-wire.js';
+import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort, parseHostPort } from '../../rpc/loopback.js';
 import { parseAddress } from '../address.js';
 import { DEFAULT_SERVER, leave, printOutcome, showToEnd } from '../evaluations.js';

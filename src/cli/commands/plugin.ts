@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { PlatformError } from '../../errors.js';
-import { attachPlugin } from '../../evaluation/attach-plugin.js';
+import { PlatformError } from '../../base/errors.js';
+import { attachPlugin } from '../../evaluation/run/attach-plugin.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';

@@ -1,9 +1,9 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Candidate } from '../../manifest/index.js';
 import { builtInModels } from '../../registry/built-in-models.js';
-import { listAgents } from '../../registry/list-agents.js';
+import { listAgents } from '../../directory/list-agents.js';
 import type { OwnedHost } from '../host.js';
 
 const SETTINGS = { style: { head: [], border: [], compact: true } };

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Plugin } from '../../evaluation/plugin.js';
-import { addPluginService } from '../../evaluation/plugin-service.js';
-import { type RunningServer, startServer } from '../../evaluation/server.js';
+import { addPluginService } from '../../server/plugin-service.js';
+import { type RunningServer, startServer } from '../../server/server.js';
 import { type HostPort, parseHostPort } from '../../rpc/loopback.js';
 import { createRpcServer, type RpcServer } from '../../rpc/server.js';
 import { parseAddress } from '../address.js';

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
 import { syncStore } from '../../store/open-store.js';

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { TRACE_EXPORTERS, type TraceFormat } from '../../tracing/exporters/index.js';
+import { SPAN_EXPORTERS, type SpanFormat } from '../../tracing/exporters/index.js';
 import { storedTrace } from '../stored-trace.js';
 
-const FORMATS = Object.keys(TRACE_EXPORTERS) as TraceFormat[];
+const FORMATS = Object.keys(SPAN_EXPORTERS) as SpanFormat[];
 
 interface ExportOptions {
-  readonly format: TraceFormat;
+  readonly format: SpanFormat;
   readonly store?: string;
 }
 
@@ -21,6 +21,6 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {
       const spans = await storedTrace(await host.openStore(uri), id);
-      host.print(`${JSON.stringify(TRACE_EXPORTERS[format](spans))}\n`);
+      host.print(`${JSON.stringify(SPAN_EXPORTERS[format](spans))}\n`);
     });
 }

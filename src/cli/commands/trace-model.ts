@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type LayerTable, layerTable } from '../../agent/layer-table.js';
+import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { Protocol } from '../../measurement/protocol.js';
@@ -47,7 +47,7 @@ function ms(value: number): string {
   return value.toFixed(3);
 }
 
-function printTable(host: CommandHost, table: LayerTable): void {
+function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
   const printed = new Table({
     style: { head: [], border: [], compact: true },
@@ -108,7 +108,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
           const protocol = { ...LIMITS, runs, minRuns: Math.min(runs, LIMITS.minRuns) };
           const options = { signal: host.signal, onProgress };
           const layers = await agent.trace(weightlessBenchmark(model), runOptions, protocol, level, options);
-          return { traceId: tracing.traceId(), ...layerTable(layers) };
+          return { traceId: tracing.traceId(), ...kernelTable(layers) };
         }),
       );
       progress.stop();

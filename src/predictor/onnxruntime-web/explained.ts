@@ -1,4 +1,4 @@
-import { messageOf } from '../../errors.js';
+import { messageOf } from '../../base/errors.js';
 
 /** How the runtime says that something is too large for its 32-bit addresses, without a word of memory. */
 const TOO_LARGE = /SafeIntOnOverflow|failed to allocate a buffer of size/;

@@ -1,5 +1,5 @@
 import type * as OnnxRuntimeWeb from 'onnxruntime-web';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 
 /** What both copies export. */
 export type Library = Pick<typeof OnnxRuntimeWeb, 'env' | 'InferenceSession' | 'Tensor'>;

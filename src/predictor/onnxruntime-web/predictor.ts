@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-web';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { ModelSource, OpenModel, Predictor } from '../predictor.js';
 import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
 /** What 32-bit WebAssembly addresses. */

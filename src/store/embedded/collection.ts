@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument } from '../collection-document.js';
 import { MAX_KEY_BYTES } from '../collection.js';

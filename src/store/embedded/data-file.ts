@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 
 /** Offsets in a meta page of liblmdb's data format 2: MDB_page's header, then MDB_meta (liblmdb, mdb.c). */
 const PAGE_FLAGS = 18;

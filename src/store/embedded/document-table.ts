@@ -1,4 +1,4 @@
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { CollectionShape } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
 import { textsOf, type CheckedDocument } from '../collection-document.js';

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
-import type { PlatformError } from '../../errors.js';
+import type { PlatformError } from '../../base/errors.js';
 import { openDataFile, readExtent } from './data-file.js';
 import { DATA_FILE } from './folder.js';
 import { requireFormat, requireOwnTables } from './format.js';

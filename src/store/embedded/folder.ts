@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PlatformError } from '../../errors.js';
-import { makeFolder } from '../../make-folder.js';
+import { PlatformError } from '../../base/errors.js';
+import { makeFolder } from '../../base/make-folder.js';
 import { requireFreeSpace } from './space.js';
 
 /** The two files of LMDB. */

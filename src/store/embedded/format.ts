@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { z } from 'zod';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 
 /** Raised with every change that an older version of this program would misread. */
 const SCHEMA_VERSION = 1;

@@ -1,4 +1,4 @@
-import { PlatformError, messageOf } from '../../errors.js';
+import { PlatformError, messageOf } from '../../base/errors.js';
 import { storageError } from '../storage-error.js';
 
 /** What a user can do about LMDB's own errors, by their numbers (liblmdb, lmdb.h). */

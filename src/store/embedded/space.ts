@@ -1,5 +1,5 @@
 import { fstatSync, statfsSync, writeSync } from 'node:fs';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 
 /** By how much a data file grows at a time. */
 const GROWTH_BYTES = 1024 * 1024;

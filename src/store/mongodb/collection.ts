@@ -1,5 +1,5 @@
 import type { Document as BsonDocument } from 'mongodb';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument } from '../collection-document.js';
 import { requireShape } from '../collection-shape.js';

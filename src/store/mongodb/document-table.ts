@@ -1,5 +1,5 @@
 import { MongoBulkWriteError, MongoServerError, type Collection, type Document, type ObjectId } from 'mongodb';
-import type { PlatformError } from '../../errors.js';
+import type { PlatformError } from '../../base/errors.js';
 import { encodeTexts } from '../key-bytes.js';
 import type { Connection } from './connection.js';
 import { decodeDocument, encodeDocument, type FieldTypes } from './document-codec.js';

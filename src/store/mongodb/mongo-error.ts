@@ -8,7 +8,7 @@ import {
   MongoServerSelectionError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 
 /** Numbers of MongoDB's errors (mongo, src/mongo/base/error_codes.yml). */
 const UNAUTHORIZED = 13;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 
 /** How a store waits for its server. */
 export interface PatienceOptions {

@@ -1,5 +1,5 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 
 /** What a URI of MongoDB names, in words that may be shown: without user and password. */
 export interface Place {

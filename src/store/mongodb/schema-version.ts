@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import { z } from 'zod';
-import { PlatformError } from '../../errors.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Connection } from './connection.js';
 import { DUPLICATE_KEY } from './mongo-error.js';
 

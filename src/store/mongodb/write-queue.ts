@@ -1,4 +1,4 @@
-import type { PlatformError } from '../../errors.js';
+import type { PlatformError } from '../../base/errors.js';
 
 export interface WriteQueueOptions<Item> {
   /** Of several items with one key that wait together, the last one is written. */

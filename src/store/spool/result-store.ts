@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';

@@ -3,6 +3,6 @@ import { jaeger } from './jaeger.js';
 import { otlp } from './otlp.js';
 
 /** Every form that a trace can be written in. */
-export const TRACE_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, TraceExporter>;
+export const SPAN_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, TraceExporter>;
 
-export type TraceFormat = keyof typeof TRACE_EXPORTERS;
+export type SpanFormat = keyof typeof SPAN_EXPORTERS;

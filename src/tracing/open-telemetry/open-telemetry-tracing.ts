@@ -10,7 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Interceptor, ServerInterceptor } from '@grpc/grpc-js';
-import { messageOf, PlatformError } from '../../errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import {
   NO_SPAN,
   type OpenSpan,

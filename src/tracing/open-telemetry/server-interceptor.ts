@@ -9,7 +9,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import { methodKind } from '../../rpc/method-kind.js';
+import { methodKind } from '../../base/method-kind.js';
 import { unixNanoNow } from '../unix-time.js';
 import { metadataGetter } from './grpc-carrier.js';
 import { hrTimeOf } from './hr-time.js';

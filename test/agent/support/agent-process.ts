@@ -1,6 +1,6 @@
 // Started by process-lifetime.test.ts: an agent that measures for itself, until it is killed.
-import { connectAgent } from '../../../src/agent/agent-client.js';
-import { startAgent } from '../../../src/agent/server.js';
+import { connectAgent } from '../../../src/agent/client/agent-client.js';
+import { startAgent } from '../../../src/agent/services/server.js';
 import { endless, longProtocol, runOptions } from './tiny-benchmarks.js';
 
 const agent = await startAgent();

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 const LONGEST_MS = 30_000;
 
 const [temporaryFolder] = process.argv.slice(2);
-const lifeline = new Worker(new URL('../../../src/agent/lifeline.js', import.meta.url), {
+const lifeline = new Worker(new URL('../../../src/agent/worker/lifeline.js', import.meta.url), {
   workerData: { temporaryFolder },
 });
 lifeline.once('online', () => {

@@ -6,7 +6,7 @@ import type {
   MeasurePhase,
   MeasureProgress,
 } from '../../../src/agent/benchmark-agent.js';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
 import { systemSchema } from '../../../src/measurement/system.js';
 import { benchmarkOf, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';

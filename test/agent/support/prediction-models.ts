@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import type { ImageSteps } from '../../../src/manifest/steps.js';
 import { elementCount } from '../../../src/onnx/element-type.js';
 import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model.js';

@@ -24,7 +24,7 @@ function stateOf(pid: number): ProcessState | undefined {
 
 function isMeasuring(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('measure-child');
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker/worker.js');
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 import { after, before } from 'node:test';
-import { connectAgent } from '../../../src/agent/agent-client.js';
+import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
-import { type AgentOptions, type RunningAgent, startAgent } from '../../../src/agent/server.js';
+import { type AgentOptions, type RunningAgent, startAgent } from '../../../src/agent/services/server.js';
 
 export interface AgentUnderTest {
   readonly address: string;

@@ -1,6 +1,6 @@
 import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
 import { ints } from '../../onnx/protos.js';
-import { GraphBuilder } from '../../plugins/dlbricks/graph-builder.js';
+import { GraphBuilder } from '../../plugins/dlbricks/support/graph-builder.js';
 
 const CHANNELS = 16;
 const IMAGE = [1, CHANNELS, 56, 56] as const;

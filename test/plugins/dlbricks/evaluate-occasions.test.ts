@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evaluate, type EvaluationRequest, type EvaluationResult } from '../../../plugins/dlbricks/evaluate.js';
-import type { EvaluationContext, EvaluationEvent } from '../../../plugins/dlbricks/measure.js';
+import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
+import type { MeasuringContext, EstimateEvent } from '../../../plugins/dlbricks/measure/measure-all.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { PROTOCOL } from '../../store/sample-measurement.js';
-import { loadedChain } from './chain-model.js';
-import { CALL_MS, driftingAgent } from './drifting-agent.js';
+import { loadedChain } from './support/chain-model.js';
+import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
 
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 
@@ -13,7 +14,7 @@ const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('t
 const ONE_MS = 1 + 2 + 1 + 4 + CALL_MS;
 const TWO_MS = 4 + 2 + 8 + CALL_MS;
 
-const request: EvaluationRequest = {
+const request: EstimateRequest = {
   models,
   cut: 'kernel',
   granularity: 1,
@@ -24,12 +25,12 @@ const request: EvaluationRequest = {
 };
 
 async function run(
-  changes: Partial<EvaluationRequest>,
-  context: Pick<EvaluationContext, 'agent' | 'store'> & Partial<EvaluationContext>,
-): Promise<{ readonly result: EvaluationResult; readonly events: readonly EvaluationEvent[] }> {
-  const events: EvaluationEvent[] = [];
+  changes: Partial<EstimateRequest>,
+  context: Pick<MeasuringContext, 'agent' | 'store'> & Partial<MeasuringContext>,
+): Promise<{ readonly result: EstimateResult; readonly events: readonly EstimateEvent[] }> {
+  const events: EstimateEvent[] = [];
   const { signal } = new AbortController();
-  const whole = { signal, onEvent: (event: EvaluationEvent) => void events.push(event), ...context };
+  const whole = { signal, onEvent: (event: EstimateEvent) => void events.push(event), ...context };
   return { result: await evaluate({ ...request, ...changes }, whole), events };
 }
 
@@ -131,7 +132,7 @@ describe('an evaluation at the kernel cut', () => {
     const store = await openMemoryStore();
     const controller = new AbortController();
     const agent = driftingAgent(...restless);
-    const onEvent = ({ kind }: EvaluationEvent): void => {
+    const onEvent = ({ kind }: EstimateEvent): void => {
       const isRepeating = agent.asked.some(({ occasion }) => occasion === 2);
       if (kind === 'measuring' && isRepeating) controller.abort();
     };

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { evaluate, type EvaluationRequest, type EvaluationResult } from '../../../plugins/dlbricks/evaluate.js';
-import type { EvaluationContext, EvaluationEvent } from '../../../plugins/dlbricks/measure.js';
+import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
+import type { MeasuringContext, EstimateEvent } from '../../../plugins/dlbricks/measure/measure-all.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { PROTOCOL } from '../../store/sample-measurement.js';
-import { loadedChain } from './chain-model.js';
-import { type GeneratedModel, generatedModels } from './generated-graph.js';
-import { refused } from './refused.js';
+import { loadedChain } from './support/chain-model.js';
+import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
+import { refused } from './support/refused.js';
 
 /** A latency that only a benchmark's signature decides, from 1 to 17 ms. */
 function latencyBySignature({ signature }: Benchmark): number {
@@ -25,7 +26,7 @@ const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('t
 /** Relu, Neg, Abs and Exp. */
 const UNIQUE = 4;
 
-function requestFor(loaded: readonly LoadedModel[], changes: Partial<EvaluationRequest> = {}): EvaluationRequest {
+function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateRequest> = {}): EstimateRequest {
   return {
     models: loaded,
     cut: 'layer',
@@ -42,15 +43,15 @@ function requestFor(loaded: readonly LoadedModel[], changes: Partial<EvaluationR
 const PRECISION = { targetError: 0.05, mostRepetition: 1 } as const;
 
 interface Recorded {
-  readonly result: EvaluationResult;
-  readonly events: readonly EvaluationEvent[];
+  readonly result: EstimateResult;
+  readonly events: readonly EstimateEvent[];
 }
 
 async function run(
-  request: EvaluationRequest,
-  context: Partial<EvaluationContext> & Pick<EvaluationContext, 'agent' | 'store'>,
+  request: EstimateRequest,
+  context: Partial<MeasuringContext> & Pick<MeasuringContext, 'agent' | 'store'>,
 ): Promise<Recorded> {
-  const events: EvaluationEvent[] = [];
+  const events: EstimateEvent[] = [];
   const signal = new AbortController().signal;
   const result = await evaluate(request, { signal, onEvent: (event) => void events.push(event), ...context });
   return { result, events };
@@ -183,7 +184,7 @@ describe('an evaluation', () => {
 
 describe('an interrupted evaluation', () => {
   /** Stops before the benchmark number `stop`, or while it is measured. */
-  async function interrupted(stop: number, when: 'between' | 'within', store: ResultStore): Promise<EvaluationResult> {
+  async function interrupted(stop: number, when: 'between' | 'within', store: ResultStore): Promise<EstimateResult> {
     const controller = new AbortController();
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     let asked = 0;

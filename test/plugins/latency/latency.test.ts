@@ -7,7 +7,7 @@ import { settingsOf } from '../../../src/evaluation/manifest-schema.js';
 import { loadSubmission } from '../../../src/evaluation/submission.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { submission } from '../../evaluation/fake-platform.js';
+import { submission } from '../../server/fake-platform.js';
 
 const { evaluation } = latency;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runs } from '../../../plugins/latency/runs.js';
-import { runAnalysis } from '../../../src/evaluation/run-analysis.js';
+import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { keepWholeModel } from '../../../src/store/platform/keep-whole-model.js';
+import { keepWholeModel } from '../../../src/platform-documents/keep-whole-model.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { PROTOCOL, sampleMeasurement } from '../../store/sample-measurement.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';

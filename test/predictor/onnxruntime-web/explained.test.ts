@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { messageOf } from '../../../src/errors.js';
+import { messageOf } from '../../../src/base/errors.js';
 import { explained } from '../../../src/predictor/onnxruntime-web/explained.js';
 
 describe('what the WebAssembly runtime throws', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
 import type { ProfiledRun } from '../../../src/predictor/profile.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';

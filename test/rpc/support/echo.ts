@@ -1,6 +1,6 @@
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import type { TestContext } from 'node:test';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import { MAX_MESSAGE_BYTES } from '../../../src/rpc/limits.js';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../../src/rpc/server.js';
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, PlatformError } from '../../../src/errors.js';
+import { type ErrorCode, PlatformError } from '../../../src/base/errors.js';
 
 /** For assert.rejects and assert.throws: an error of the platform with this code, whose message matches. */
 export function refusal(code: ErrorCode, message = /./): (error: unknown) => boolean {

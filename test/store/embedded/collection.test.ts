@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { all, note, NOTES, type Note } from '../collection-contract.js';
 import { temporaryFolder } from '../temporary-folder.js';

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
-import { PlatformError } from '../../../src/errors.js';
+import { PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
-import { messageOf, PlatformError } from '../../../src/errors.js';
+import { messageOf, PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { note, NOTES } from '../collection-contract.js';
 import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Document } from 'mongodb';
-import { PlatformError, type ErrorCode } from '../../../src/errors.js';
+import { PlatformError, type ErrorCode } from '../../../src/base/errors.js';
 import { Connection } from '../../../src/store/mongodb/connection.js';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { migrate } from '../../../src/store/mongodb/schema-version.js';

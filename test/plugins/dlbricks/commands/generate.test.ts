@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { Command } from 'commander';
 import { registerGenerate } from '../../../../plugins/dlbricks/commands/generate.js';
-import { readRecipe } from '../../../../plugins/dlbricks/recipe.js';
-import { readSuite } from '../../../../plugins/dlbricks/suite.js';
+import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { parseModel } from '../../../../src/onnx/read-model.js';
 import { node, pipeline } from '../../../onnx/protos.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
-import { refused } from '../refused.js';
-import { inferredFromBenchmark } from '../runtime.js';
+import { refused } from '../support/refused.js';
+import { inferredFromBenchmark } from '../support/runtime.js';
 import { recordingHost } from './command-host.js';
 import { secretModel, type SecretModel } from './secret-model.js';
 

@@ -18,7 +18,7 @@ import {
   tensorAttribute,
   value,
 } from '../../../onnx/protos.js';
-import { uniformNumbers } from '../noise.js';
+import { uniformNumbers } from '../support/noise.js';
 
 /** An ONNX file, and everything about it that must not be found anywhere else. */
 export interface SecretModel {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { EXPORTERS } from '../../../../plugins/dlbricks/report/exporter.js';
 import { type Report, reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Part } from '../../../../plugins/dlbricks/compose.js';
-import type { EvaluationResult, ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import type { Part } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { type Report, reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
@@ -29,7 +29,7 @@ function model(name: string, ms: number, endToEndMs: number, changes: Partial<Mo
   return { estimate, endToEnd, limitedBy: 'target_error', kernels: 6, ...changes };
 }
 
-function reportWith(models: readonly ModelResult[], changes: Partial<EvaluationResult> = {}): Report {
+function reportWith(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): Report {
   const spread = { relative: 0.0125, degreesOfFreedom: 5 };
   const report = reportOf(resultOf(models, { spread, ...changes }), { ...SETTINGS, cut: 'kernel', targetError: 0.05 });
   return reportSchema.parse(report);

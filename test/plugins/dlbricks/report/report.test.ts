@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compose } from '../../../../plugins/dlbricks/compose.js';
-import type { ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { toJson } from '../../../../plugins/dlbricks/report/json.js';
 import { reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';

@@ -1,5 +1,5 @@
-import type { Estimate, Missing } from '../../../../plugins/dlbricks/compose.js';
-import type { EvaluationResult, ModelResult } from '../../../../plugins/dlbricks/evaluate.js';
+import type { Estimate, Missing } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import type { ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -54,7 +54,7 @@ export function endToEndOf(
   };
 }
 
-export function resultOf(models: readonly ModelResult[], changes: Partial<EvaluationResult> = {}): EvaluationResult {
+export function resultOf(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): EstimateResult {
   return {
     system: SYSTEM,
     models,

@@ -9,7 +9,7 @@ import { convModel } from '../../../cli/support/conv-model.js';
 import { assertOneMessage, reportIn } from '../../../cli/support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../../../cli/support/tiny-models.js';
 
-const FIXTURES = join(import.meta.dirname, '../../../../..', 'test/tracing/readers/fixtures');
+const FIXTURES = join(import.meta.dirname, '../../../../../test/foreign-traces/fixtures');
 const JAEGER = join(FIXTURES, 'jaeger.json');
 
 const TABLE = `model,system,index,op,input_shapes,output_shapes,duration_ms

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   type EstimateSettings,
   statisticOf,
-  type Sum,
+  type TracedSum,
   TraceEstimator,
 } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
 import type { Reuse } from '../../../../plugins/dlbricks/traces/find-occurrences.js';
@@ -13,7 +13,7 @@ import { layer, traced } from './table.js';
 
 const SETTINGS: EstimateSettings = { reuse: 'all', statistic: 'median', fill: false, calibrate: false };
 
-function sums(models: readonly TracedModel[], settings: Partial<EstimateSettings> = {}): readonly Sum[] {
+function sums(models: readonly TracedModel[], settings: Partial<EstimateSettings> = {}): readonly TracedSum[] {
   const book = openTraceBook(models, undefined);
   const estimator = new TraceEstimator(book, { ...SETTINGS, ...settings });
   return book.targets.map((target) => estimator.sum(target));

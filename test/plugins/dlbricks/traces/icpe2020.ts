@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
  * The DLBricks authors' own measurements on c5.xlarge (state of 2019-10-18 of rai-project/synthetic_benchmark), where
  * they lie beside the project: see the README there. Times are microseconds, indices 1-based, ranges inclusive.
  */
-export const FOLDER = join(import.meta.dirname, '../../../../..', '../shared/data/icpe2020');
+export const FOLDER = join(import.meta.dirname, '../../../../../../shared/data/icpe2020');
 
 export const skip = existsSync(FOLDER) ? false : 'there is no ../shared/data/icpe2020 beside the project';
 

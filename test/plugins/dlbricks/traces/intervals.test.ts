@@ -4,7 +4,7 @@ import { TraceEstimator } from '../../../../plugins/dlbricks/traces/estimate-fro
 import { openTraceBook } from '../../../../plugins/dlbricks/traces/trace-book.js';
 import { intervalOf, learnFromWholeModels } from '../../../../plugins/dlbricks/traces/whole-models.js';
 import type { TracedModel } from '../../../../src/plugin-api.js';
-import { normalNumbers } from '../noise.js';
+import { normalNumbers } from '../support/noise.js';
 import { type Row, traced } from './table.js';
 
 const LAYERS = Array.from({ length: 30 }, (_, i) => ({ size: 10 * (i + 1), ms: 1 + i / 10 }));

@@ -1,0 +1,57 @@
+import { availableParallelism } from 'node:os';
+import { readdir } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ZOO } from '../../src/zoo/zoo.js';
+
+/** One table of the document. */
+export interface Configuration {
+  /** Of its files: accuracy-NAME.svg. */
+  readonly name: string;
+  readonly threads: number;
+  readonly batch: number;
+  readonly models: readonly ModelReference[];
+}
+
+export interface ModelReference {
+  /** As the command takes it. */
+  readonly reference: string;
+  readonly name: string;
+  /** Multiply-accumulates of one inference; undefined where nobody published them. */
+  readonly multiplyAccumulates?: number;
+}
+
+/** Models with less work than this are measured in batches as well. */
+const SMALL_MULTIPLY_ACCUMULATES = 4e9;
+
+const BATCH = 8;
+
+/** Graphs that lie beside the project, where somebody put them there; the ONNX project's light models, for example. */
+const BESIDE = fileURLToPath(new URL('../../../../shared/models/', import.meta.url));
+
+async function modelsBeside(): Promise<readonly ModelReference[]> {
+  const files = await readdir(BESIDE).catch(() => []);
+  return files
+    .filter((file) => extname(file) === '.onnx')
+    .sort()
+    .map((file) => ({ reference: `${BESIDE}${file}`, name: basename(file, '.onnx') }));
+}
+
+/** Every model with one thread and with two, and the small ones in batches. */
+export async function configurations(): Promise<readonly Configuration[]> {
+  const zoo = ZOO.map(({ name, published: { multiplyAccumulates } }) => {
+    return { reference: `zoo:${name}`, name, multiplyAccumulates };
+  });
+  const beside = await modelsBeside();
+  const small = zoo.filter(({ multiplyAccumulates }) => multiplyAccumulates < SMALL_MULTIPLY_ACCUMULATES);
+  const threadCounts = [1, 2].filter((threads) => threads <= availableParallelism());
+  return [
+    ...threadCounts.map((threads) => ({ name: `threads-${threads}`, threads, batch: 1, models: [...zoo, ...beside] })),
+    ...threadCounts.map((threads) => ({
+      name: `threads-${threads}-batch-${BATCH}`,
+      threads,
+      batch: BATCH,
+      models: small,
+    })),
+  ];
+}

@@ -1,0 +1,111 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import cliProgress from 'cli-progress';
+import type { EstimateEvent } from '../../plugins/dlbricks/measure/measure-all.js';
+import { connectAgent } from '../../src/agent/client/agent-client.js';
+import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
+import { startAgent } from '../../src/agent/services/server.js';
+import { EXIT_INTERRUPTED } from '../../src/base/exit-codes.js';
+import { openStore } from '../../src/store/open-store.js';
+import { configurations, type Configuration } from './configurations.js';
+import { accuracyDocument } from './document.js';
+import { plotGrowth, plotPredictions } from './plots.js';
+import { type Outcome, type Place, runConfiguration } from './run-configuration.js';
+import { TimeLeft } from './time-left.js';
+
+// `make bench-accuracy`: every table and plot of docs/accuracy.md. What is measured is kept in out/accuracy, so that an interrupted
+// run continues; remove that folder to measure anew.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const DOCS = join(ROOT, 'docs');
+const OUT = join(ROOT, 'out', 'accuracy');
+const DOCUMENT = join(DOCS, 'accuracy.md');
+
+function plotsOf({ configuration, report, growth }: Outcome): ReadonlyMap<string, string> {
+  const { name, threads, batch } = configuration;
+  const setting = `${threads === 1 ? 'one thread' : `${threads} threads`}, batch ${batch}`;
+  const points = report.models.flatMap(({ name: label, estimate_ms: y, end_to_end_ms: x }) => {
+    return x === null || y === null ? [] : [{ x, y, label }];
+  });
+  return new Map([
+    [`accuracy-${name}.svg`, plotPredictions(`Latency of whole models, ${setting}`, points)],
+    [`accuracy-${name}-time.svg`, plotGrowth(`Benchmarking time as models are added, ${setting}`, growth)],
+  ]);
+}
+
+async function analysisIn(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const start = text.indexOf('## Analysis');
+  return start < 0 ? '' : text.slice(start);
+}
+
+async function runAll(all: readonly Configuration[], place: Omit<Place, 'onEvent'>): Promise<readonly Outcome[]> {
+  const bar = new cliProgress.SingleBar(
+    {
+      format: '{bar} {percentage} %  {left}  {doing}',
+      hideCursor: true,
+      clearOnComplete: true,
+      noTTYOutput: true,
+      notTTYSchedule: 10_000,
+    },
+    cliProgress.Presets.shades_classic,
+  );
+  const left = new TimeLeft(all.map(({ models }) => models.length));
+  bar.start(1000, 0, { left: '', doing: '' });
+  const outcomes: Outcome[] = [];
+  try {
+    for (const [index, configuration] of all.entries()) {
+      const onEvent = (event: EstimateEvent): void => {
+        if (event.kind !== 'measuring' && event.kind !== 'preparing') return;
+        const doing = event.kind === 'preparing' ? `preparing ${event.model}` : event.label;
+        // Preparing is a small part of the work, and further occasions come after the bar's first full round.
+        const share = (event.done / event.total) * (event.kind === 'preparing' ? 0.05 : 0.9);
+        left.update(index, event.kind === 'preparing' ? share : 0.05 + share, performance.now());
+        bar.update(Math.floor(left.share * 1000), { left: left.text, doing: `${configuration.name}: ${doing}` });
+      };
+      outcomes.push(await runConfiguration(configuration, { ...place, onEvent }));
+      if (place.signal.aborted) break;
+    }
+  } finally {
+    bar.stop();
+  }
+  return outcomes;
+}
+
+async function main(): Promise<number> {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
+  await mkdir(OUT, { recursive: true });
+  const server = await startAgent({ host: '127.0.0.1', port: 0 });
+  const client = connectAgent(server.address);
+  const store = await openStore(join(OUT, 'store'));
+  const agent = cacheOptimizedGraphs(client, join(OUT, 'graphs'));
+  try {
+    const outcomes = await runAll(await configurations(), { agent, store, signal: interrupt.signal });
+    if (interrupt.signal.aborted) {
+      console.error('interrupted; everything measured so far is kept, and make bench-accuracy continues from here');
+      return EXIT_INTERRUPTED;
+    }
+    for (const outcome of outcomes) {
+      for (const [file, content] of plotsOf(outcome)) await writeFile(join(DOCS, file), content);
+    }
+    const date = new Date().toISOString().slice(0, 10);
+    await writeFile(DOCUMENT, accuracyDocument(outcomes, date, await analysisIn(DOCUMENT)));
+    await writeFile(join(OUT, 'reports.json'), JSON.stringify(outcomes.map(({ report }) => report)));
+    for (const { configuration, report } of outcomes) {
+      const { mape_percent: mean, worst_percent: worst, interval_hit_percent: hits } = report.summary;
+      console.log(
+        `${configuration.name}: mean error ${mean?.toFixed(1) ?? '-'} %, worst ${worst?.toFixed(1) ?? '-'} %, intervals hold ${hits?.toFixed(0) ?? '-'} %`,
+      );
+    }
+    console.log('docs/accuracy.md');
+    return 0;
+  } finally {
+    await store.close();
+    await client.close();
+    await server.close();
+  }
+}
+
+process.exitCode = await main();

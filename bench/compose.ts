@@ -1,0 +1,61 @@
+import { compose } from '../plugins/dlbricks/estimate/compose.js';
+import { observationsOf } from '../plugins/dlbricks/estimate/brick-latency.js';
+import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-bricks.js';
+import { createFakeAgent } from '../src/agent/fake-agent.js';
+import { protocolKey, type Protocol } from '../src/measurement/protocol.js';
+import { openStore } from '../src/store/open-store.js';
+import { ZOO } from '../src/zoo/zoo.js';
+import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
+import { zooLayers } from './decompose.js';
+
+export interface ComposeBenchmark {
+  readonly models: number;
+  readonly bricks: number;
+  /** Fetching all measurements from the embedded store and composing every model from them. */
+  readonly seconds: number;
+  /** The same with building and decomposing the graphs before it. */
+  readonly secondsWithGraphs: number;
+}
+
+const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+
+const PROTOCOL: Protocol = {
+  warmupRuns: 3,
+  runs: 50,
+  minRuns: 10,
+  timeBudgetMs: 5000,
+  occasion: 1,
+  timeLimitMs: 120_000,
+  memoryLimitBytes: 2 ** 33,
+};
+
+/** Every zoo model from a store that has all of their bricks, 50 samples each. */
+export function benchmarkCompose(): Promise<ComposeBenchmark> {
+  return withTemporaryFolder(async (folder) => {
+    const agent = createFakeAgent({ latencyOf: () => 1 });
+    const store = await openStore(folder);
+    const { fingerprint } = await agent.system(RUN_OPTIONS);
+    const decompose = () => ZOO.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
+    const bricks = uniqueBricks(decompose());
+    await Promise.all(
+      bricks.map(async (brick) => store.putMeasurement(await agent.measure(brick, RUN_OPTIONS, PROTOCOL))),
+    );
+
+    const start = performance.now();
+    const models = decompose();
+    const withGraphs = performance.now();
+    const signatures = uniqueBricks(models).map(({ signature }) => signature);
+    const measurements = await store.findMeasurements(signatures, fingerprint, protocolKey(PROTOCOL));
+    const observations = observationsOf(measurements.values());
+    const estimates = models.map(({ recipe }) => compose(recipe, observations));
+    const end = performance.now();
+    await store.close();
+    if (estimates.some(({ coverage }) => coverage !== 1)) throw new Error('the store lacks bricks');
+    return {
+      models: models.length,
+      bricks: bricks.length,
+      seconds: (end - withGraphs) / 1000,
+      secondsWithGraphs: (end - start) / 1000,
+    };
+  });
+}

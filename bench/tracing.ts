@@ -1,0 +1,88 @@
+import { connectAgent } from '../src/agent/client/agent-client.js';
+import { kernelTable } from '../src/agent/kernel-table.js';
+import { startAgent } from '../src/agent/services/server.js';
+import type { Protocol } from '../src/measurement/protocol.js';
+import { trimmedMean } from '../src/measurement/trimmed-mean.js';
+import { weightlessBenchmark } from '../src/measurement/weightless.js';
+import { bindDimensions } from '../src/onnx/bind-dimensions.js';
+import { requireTracing } from '../src/tracing/start-tracing.js';
+import { activeTracing, traced } from '../src/tracing/tracing.js';
+import { buildZooModel } from '../src/zoo/zoo.js';
+
+export interface TracingBenchmark {
+  /** What a span costs in code that is traced, while tracing is off. */
+  readonly offNs: number;
+  /** The same while spans are made and kept. */
+  readonly onNs: number;
+  /** A call to an agent that does next to nothing, without tracing and with. */
+  readonly callOffMs: number;
+  readonly callOnMs: number;
+  readonly model: string;
+  readonly modelMs: number;
+  /** What the runtime's profile adds to a run of the model. */
+  readonly profileMs: number;
+  readonly kernels: number;
+}
+
+const SPANS = 100_000;
+const CALLS = 50;
+
+const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+
+const PROTOCOL: Protocol = {
+  warmupRuns: 5,
+  runs: 100,
+  minRuns: 10,
+  timeBudgetMs: 5000,
+  occasion: 1,
+  timeLimitMs: 60_000,
+  memoryLimitBytes: 2 ** 33,
+};
+
+/** Nanoseconds that a span takes longer than the same work without one. */
+function spanNs(count: number): number {
+  const spend = (make: (work: () => number) => number): number => {
+    const start = process.hrtime.bigint();
+    for (let i = 0; i < count; i++) make(() => i);
+    return Number(process.hrtime.bigint() - start) / count;
+  };
+  const options = { level: 'APPLICATION_TRACE' } as const;
+  const plain = (): number => spend((work) => work());
+  const spanned = (): number => spend((work) => traced('span', options, work));
+  // Once to let the compiler see both.
+  [plain, spanned].forEach((run) => run());
+  return Math.max(0, spanned() - plain());
+}
+
+/** What tracing costs where it is off, where it is on, and inside of a model. Last of all: tracing stays on. */
+export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingBenchmark> {
+  if (activeTracing() !== undefined) throw new Error('tracing is on already');
+  const agent = await startAgent();
+  const client = connectAgent(agent.address);
+  try {
+    const benchmark = weightlessBenchmark(bindDimensions(buildZooModel(model), new Map(), { batch: 1 }));
+    const callMs = async (): Promise<number> => {
+      const samples: number[] = [];
+      for (let i = 0; i < CALLS; i++) {
+        const start = performance.now();
+        await client.system(RUN_OPTIONS);
+        samples.push(performance.now() - start);
+      }
+      return trimmedMean(samples);
+    };
+    await callMs();
+    const [offNs, callOffMs] = [spanNs(SPANS), await callMs()];
+    const tracing = await requireTracing({ serviceName: 'bench', environment: { OTEL_TRACES_EXPORTER: 'none' } });
+    const inTrace = <T>(work: () => Promise<T>): Promise<T> => {
+      return tracing.inSpan('bench', { level: 'APPLICATION_TRACE' }, work);
+    };
+    const onNs = spanNs(SPANS / 10);
+    const callOnMs = await inTrace(callMs);
+    const trace = await inTrace(() => client.trace(benchmark, RUN_OPTIONS, PROTOCOL, 'FRAMEWORK_TRACE'));
+    const { modelMs, overheadMs, rows } = kernelTable(trace);
+    return { offNs, onNs, callOffMs, callOnMs, model, modelMs, profileMs: overheadMs, kernels: rows.length };
+  } finally {
+    await client.close();
+    await agent.close();
+  }
+}

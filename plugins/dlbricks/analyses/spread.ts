@@ -1,0 +1,59 @@
+import { type Analysis, protocolKey, type System, z } from '../../../src/plugin-api.js';
+import { pooledSpread, trimmedMean } from '../estimate/statistics.js';
+
+const settings = z.strictObject({
+  /** Benchmarks with fewer occasions are left out. */
+  occasions: z.int().min(2).max(100).default(2),
+});
+
+interface OfSystem {
+  readonly system: System;
+  /** Latencies on the occasions of one benchmark, ms, by its signature and its protocol but for the occasion. */
+  readonly benchmarks: Map<string, number[]>;
+}
+
+/** How repeatable each machine is: how far processes at different times are apart. */
+export const spread: Analysis<z.infer<typeof settings>> = {
+  name: 'spread',
+  description: 'how far occasions of the same benchmark are apart, by system',
+  settings,
+
+  async run({ occasions }, { store }) {
+    const systems = new Map<string, OfSystem>();
+    for await (const { signature, system, protocol, outcome } of store.listMeasurements()) {
+      if (outcome.kind !== 'samples') continue;
+      const ofSystem = systems.get(system.fingerprint) ?? { system, benchmarks: new Map<string, number[]>() };
+      systems.set(system.fingerprint, ofSystem);
+      const key = `${signature} ${protocolKey({ ...protocol, occasion: 1 })}`;
+      const latencies = ofSystem.benchmarks.get(key) ?? [];
+      ofSystem.benchmarks.set(key, latencies);
+      latencies.push(trimmedMean(outcome.runMs));
+    }
+    const rows = [...systems.values()].map(({ system, benchmarks }) => {
+      const repeated = [...benchmarks.values()].filter(({ length }) => length >= occasions);
+      const pooled = pooledSpread(repeated.map((values) => ({ values, weight: 1 })));
+      return {
+        processor: system.processor,
+        framework: `${system.framework} ${system.frameworkVersion}`,
+        threads: system.runOptions.threads,
+        benchmarks: benchmarks.size,
+        repeated: repeated.length,
+        spread_percent: pooled === undefined ? null : pooled.relative * 100,
+      };
+    });
+    return {
+      columns: [
+        { key: 'processor', title: 'processor', align: 'left' },
+        { key: 'framework', title: 'framework', align: 'left' },
+        { key: 'threads', title: 'threads', align: 'right' },
+        { key: 'benchmarks', title: 'benchmarks', align: 'right' },
+        { key: 'repeated', title: 'repeated', align: 'right' },
+        { key: 'spread_percent', title: 'spread', unit: '%', align: 'right' },
+      ],
+      rows,
+      notes: [
+        `Spread: standard deviation of one occasion, pooled over benchmarks with at least ${occasions}; whole models count as well.`,
+      ],
+    };
+  },
+};

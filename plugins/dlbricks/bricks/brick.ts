@@ -1,0 +1,137 @@
+import {
+  anonymousAttributes,
+  type Benchmark,
+  type BenchmarkInput,
+  type DeclaredType,
+  type LayerGraph,
+  nestedNodes,
+  type Node,
+  readNames,
+  type Renaming,
+  sortedAttributes,
+  type Tensor,
+  weightlessBenchmark,
+} from '../../../src/plugin-api.js';
+import type { LastUses } from '../cut/last-uses.js';
+import type { Sequence } from '../cut/layer-cut.js';
+
+/** The file version that all bricks have: the newest that carries every element type we know (IR 10, ONNX 1.16). */
+const BRICK_IR_VERSION = 10;
+
+/** The runnable ONNX model of one unique sequence, without weights. Its `signature` names it. */
+export interface Brick extends Benchmark {
+  /** Operators in order, for people: "Conv", "BatchNormalization". */
+  readonly operators: readonly string[];
+}
+
+/** How many operators are named before the rest is counted. */
+const MOST_OPERATORS_SHOWN = 4;
+
+/** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
+export function operatorsLabel(operators: readonly string[]): string {
+  if (operators.length <= MOST_OPERATORS_SHOWN) return operators.join('+');
+  return `${operators.slice(0, MOST_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
+}
+
+/** What names of constants begin with: an input that is one is a weight, every other input an activation. */
+const CONSTANT = 'c';
+
+/** Whether an input of a brick becomes an initializer or is fed with every run; its name says so. */
+export function roleOf(inputName: string): BenchmarkInput['role'] {
+  return inputName.startsWith(CONSTANT) ? 'weight' : 'activation';
+}
+
+/**
+ * New names in the order in which values are first met, so that what something was called, and where in its model it
+ * stood, leaves no trace.
+ */
+class Anonymizer implements Renaming {
+  private readonly names = new Map<string, string>();
+  private count = 0;
+
+  freshName(): string {
+    return `v${this.count++}`;
+  }
+
+  /** Names a value that no layer of the sequence makes. */
+  nameConstant(value: string): void {
+    if (!this.names.has(value)) this.names.set(value, `${CONSTANT}${this.count++}`);
+  }
+
+  nameOf(value: string): string {
+    if (value === '') return '';
+    const name = this.names.get(value) ?? this.freshName();
+    this.names.set(value, name);
+    return name;
+  }
+}
+
+/**
+ * Cuts a sequence out of its model as a brick. Everything that tells apart two sequences worth measuring apart is in the
+ * brick's file, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
+ * opset versions, which inputs are weights. Nothing else is: no names, no weights. So the hash of the file is the signature.
+ *
+ * The order of the nodes is the model's topological order.
+ */
+export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Sequence): Brick {
+  const layers = graph.layers
+    .slice(sequence.first, sequence.last + 1)
+    .map((layer): Node => ({ ...layer, attributes: sortedAttributes(layer.attributes) }));
+  const names = new Anonymizer();
+  const types = new Map<string, DeclaredType>();
+  const initializers = new Map<string, Tensor>();
+  const inputs: string[] = [];
+  const outputs: string[] = [];
+  const produced = new Set<string>();
+
+  const read = (value: string): void => {
+    const constant = graph.constants.get(value);
+    if (constant !== undefined) names.nameConstant(value);
+    const name = names.nameOf(value);
+    if (produced.has(value) || types.has(name) || initializers.has(name)) return;
+    const type = graph.types.get(value);
+    if (constant !== undefined) initializers.set(name, constant);
+    else if (type !== undefined) {
+      types.set(name, type);
+      inputs.push(name);
+    }
+  };
+
+  const nodes = layers.map((layer): Node => {
+    for (const value of readNames(layer)) read(value);
+    const outputNames = layer.outputs.map((value) => {
+      produced.add(value);
+      return names.nameOf(value);
+    });
+    for (const value of layer.outputs) {
+      const type = graph.types.get(value);
+      if (type !== undefined) types.set(names.nameOf(value), type);
+    }
+    return {
+      name: '',
+      opType: layer.opType,
+      domain: layer.domain === 'ai.onnx' ? '' : layer.domain,
+      inputs: layer.inputs.map((value) => names.nameOf(value)),
+      outputs: outputNames,
+      attributes: anonymousAttributes(layer.attributes, names),
+    };
+  });
+  for (const value of layers.flatMap((layer) => layer.outputs)) {
+    if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
+  }
+
+  const domains = new Set(Array.from(nestedNodes(nodes), ({ domain }) => domain));
+  const opsets = new Map(
+    [...graph.opsets]
+      .map(([domain, version]) => [domain === 'ai.onnx' ? '' : domain, version] as const)
+      .filter(([domain]) => domain === '' || domains.has(domain))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const benchmark = weightlessBenchmark({
+    source: 'brick',
+    irVersion: BRICK_IR_VERSION,
+    opsets,
+    graph: { name: 'brick', nodes, inputs, outputs, initializers, types },
+  });
+  return { ...benchmark, operators: layers.map(({ opType }) => opType) };
+}

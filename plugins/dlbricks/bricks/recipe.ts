@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { PlatformError, messageOf, z } from '../../../src/plugin-api.js';
+
+/** How many problems of one file are told at once. */
+const MOST_PROBLEMS = 20;
+
+const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** How a brick was measured in the context of its model: its latency is (benchmark - baseline) / copies. */
+const contextSchema = z.strictObject({
+  copies: z.int().min(1).max(1024),
+  /** Signature of the copies' graph. */
+  benchmark: signatureSchema,
+  /** Signature of the same call without them. */
+  baseline: signatureSchema,
+});
+
+/** How one model is rebuilt from bricks. Sequences are in the model's order. */
+export const modelRecipeSchema = z.strictObject({
+  name: z.string().min(1),
+  /** Layers of the model. */
+  layers: z.int().nonnegative(),
+  /** Signature of the empty call that every run of the model pays for; absent where its bricks contain theirs. */
+  call: signatureSchema.optional(),
+  /** The different bricks of the model; sequences refer to them by index. */
+  bricks: z.array(
+    z.strictObject({
+      signature: signatureSchema,
+      operators: z.array(z.string()),
+      /** Absent where the brick is measured on its own. */
+      context: contextSchema.optional(),
+    }),
+  ),
+  /** For each sequence the index of its brick. */
+  sequences: z.array(z.int().nonnegative()),
+  /** Which sequence reads which other one's output: [from, to], indices into `sequences`. */
+  edges: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])),
+});
+
+export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
+
+/** Signatures of everything that has to be measured for a recipe. */
+export function signaturesOf({ bricks, call }: ModelRecipe): readonly string[] {
+  const ofBricks = bricks.flatMap(({ signature, context }) => {
+    return context === undefined ? [signature] : [context.benchmark, context.baseline];
+  });
+  return call === undefined ? ofBricks : [call, ...ofBricks];
+}
+
+/** What the owner of the models keeps: with measurements of the bricks it gives every model's latency. */
+export const recipeSchema = z
+  .strictObject({
+    format: z.literal('dlbricks-recipe/1'),
+    cut: z.enum(['layer', 'kernel']),
+    granularity: z.int().min(1),
+    batch: z.int().min(1),
+    models: z.array(modelRecipeSchema).min(1),
+  })
+  .superRefine(({ models }, context) => {
+    for (const [m, { bricks, sequences, edges }] of models.entries()) {
+      const path = (field: string, index: number): (string | number)[] => ['models', m, field, index];
+      for (const [i, brick] of sequences.entries()) {
+        if (brick >= bricks.length)
+          context.addIssue({ code: 'custom', path: path('sequences', i), message: 'no such brick' });
+      }
+      for (const [i, [from, to]] of edges.entries()) {
+        if (from >= to || to >= sequences.length)
+          context.addIssue({
+            code: 'custom',
+            path: path('edges', i),
+            message: 'an edge goes from a sequence to a later one',
+          });
+      }
+    }
+  });
+
+export type Recipe = z.infer<typeof recipeSchema>;
+
+/** Reads a recipe. @throws PlatformError `usage` where the file is missing or no recipe */
+export async function readRecipe(path: string): Promise<Recipe> {
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new PlatformError(
+      'usage',
+      `${path}: not a readable recipe (${messageOf(error)}); 'dlbricks generate' writes one as recipe.json`,
+    );
+  }
+  const parsed = recipeSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues
+    .slice(0, MOST_PROBLEMS)
+    .map(({ path: at, message }) => `${path}: ${at.join('.') || 'recipe'}: ${message}`);
+  throw new PlatformError('usage', problems.join('\n'));
+}
+
+/** Kernels that a model's sequences hold together. */
+export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
+  return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
+}

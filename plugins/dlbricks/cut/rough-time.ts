@@ -1,0 +1,58 @@
+import {
+  byteLengthOf,
+  elementCount,
+  fanIn,
+  type LayerGraph,
+  type Node,
+  type TensorType,
+} from '../../../src/plugin-api.js';
+
+/**
+ * A processor that no machine has to be: what it does decides only where graphs are cut and how often a brick is copied,
+ * never a latency. One core of a server of the 2020s is within a factor of three of it.
+ */
+const MULTIPLY_ACCUMULATES_PER_MS = 1e8;
+const BYTES_PER_MS = 2e7;
+const MS_PER_KERNEL = 0.002;
+
+const BYTES_PER_ELEMENT = 4;
+
+function elements(type: TensorType | undefined): number {
+  return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
+}
+
+/** How long a kernel takes in order of magnitude, from its shapes alone; milliseconds. */
+export function roughMs(graph: LayerGraph, kernel: Node): number {
+  const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
+  const touched = [...kernel.inputs, ...kernel.outputs].reduce((sum, name) => sum + elements(typeOf(name)), 0);
+  const second = typeOf(kernel.inputs[1] ?? '');
+  const perOutput = second === undefined ? undefined : fanIn({ node: kernel, index: 1 }, second);
+  const multiplyAccumulates = (perOutput ?? 0) * elements(typeOf(kernel.outputs[0] ?? ''));
+  return (
+    multiplyAccumulates / MULTIPLY_ACCUMULATES_PER_MS + (touched * BYTES_PER_ELEMENT) / BYTES_PER_MS + MS_PER_KERNEL
+  );
+}
+
+/** What memory delivers where nothing is in a cache, in order of magnitude. */
+const MEMORY_BYTES_PER_MS = 1e7;
+
+/** Time that reading weights from memory takes, relative to that of the work that they are read for. */
+export function weightShare(bytes: number, workRoughMs: number): number {
+  return bytes / MEMORY_BYTES_PER_MS / workRoughMs;
+}
+
+/** From this share on, work is little but the reading of its weights. */
+const DOMINANT_SHARE = 0.5;
+
+/** @param workRoughMs see {@link roughMs} */
+export function readsLittleButWeights(bytes: number, workRoughMs: number): boolean {
+  return weightShare(bytes, workRoughMs) > DOMINANT_SHARE;
+}
+
+/** Bytes of the weights that a kernel reads. */
+export function weightBytes(graph: LayerGraph, kernel: Node): number {
+  return kernel.inputs.reduce((sum, name) => {
+    const weight = graph.constants.get(name);
+    return weight === undefined ? sum : sum + byteLengthOf(weight.elementType, elementCount(weight.dims));
+  }, 0);
+}

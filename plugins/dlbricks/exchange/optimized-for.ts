@@ -1,0 +1,51 @@
+import { type System, z } from '../../../src/plugin-api.js';
+
+/** What a runtime's optimized graph depends on besides the model; tells nothing of whose machine it was. */
+export const optimizedForSchema = z.strictObject({
+  framework: z.string().max(64),
+  framework_version: z.string().max(64),
+  architecture: z.string().max(32),
+  processor_features: z.array(z.string().max(32)).max(256),
+});
+
+export type OptimizedFor = z.infer<typeof optimizedForSchema>;
+
+export function optimizedForOf({ framework, frameworkVersion, architecture, processorFeatures }: System): OptimizedFor {
+  return {
+    framework,
+    framework_version: frameworkVersion,
+    architecture,
+    processor_features: [...processorFeatures],
+  };
+}
+
+/**
+ * Channels that ONNX Runtime keeps together in its blocked layout; undefined where that is not known. Source: MLAS,
+ * platform.cpp, NchwcBlockSize: 8 on x64, 16 with AVX-512.
+ */
+function channelBlock({ architecture, processor_features: features }: OptimizedFor): number | undefined {
+  if (architecture !== 'x64') return undefined;
+  return features.includes('avx512f') ? 16 : 8;
+}
+
+/** What of a suite that was cut for one system would have been cut otherwise for another; one sentence each. */
+export function differencesBetween(cutFor: OptimizedFor, here: OptimizedFor): readonly string[] {
+  const differences: string[] = [];
+  const runtime = ({ framework, framework_version: version }: OptimizedFor): string => `${framework} ${version}`;
+  if (runtime(cutFor) !== runtime(here)) {
+    differences.push(
+      `the suite was cut from graphs that ${runtime(cutFor)} optimized, here is ${runtime(here)}, which may fuse otherwise`,
+    );
+  }
+  const [block, ownBlock] = [channelBlock(cutFor), channelBlock(here)];
+  if (cutFor.architecture !== here.architecture || block !== ownBlock) {
+    const layout = ({ architecture }: OptimizedFor, channels: number | undefined): string => {
+      return channels === undefined ? architecture : `${architecture} with blocks of ${channels} channels`;
+    };
+    differences.push(
+      `the suite was cut for ${layout(cutFor, block)}, this processor is ${layout(here, ownBlock)}: here the runtime would lay out ` +
+        'convolutions otherwise, and may refuse some of these bricks; estimates are of the graphs as they were cut',
+    );
+  }
+  return differences;
+}

@@ -1,0 +1,52 @@
+import { readFile, stat } from 'node:fs/promises';
+import { type Measurement, measurementSchema, messageOf, PlatformError, z } from '../../../src/plugin-api.js';
+
+const MOST_BYTES = 1024 * 2 ** 20;
+
+/** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
+const resultsSchema = z
+  .strictObject({
+    format: z.literal('dlbricks-results/1'),
+    measurements: z.array(measurementSchema).min(1),
+  })
+  .superRefine(({ measurements }, context) => {
+    const systems = new Set(measurements.map(({ system }) => system.fingerprint)).size;
+    if (systems > 1) {
+      context.addIssue({ code: 'custom', path: ['measurements'], message: `expected one system, found ${systems}` });
+    }
+    const twice =
+      measurements.length -
+      new Set(measurements.map(({ signature, protocol }) => `${signature} ${protocol.occasion}`)).size;
+    if (twice > 0) {
+      const message = `expected each benchmark once per occasion, found ${twice} that are there again`;
+      context.addIssue({ code: 'custom', path: ['measurements'], message });
+    }
+  });
+
+/** The text of a results file. */
+export function resultsText(measurements: readonly Measurement[]): string {
+  const document: z.infer<typeof resultsSchema> = { format: 'dlbricks-results/1', measurements: [...measurements] };
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+/** Reads a results file, which may come from anybody. @throws PlatformError `usage` where it is none */
+export async function readResults(path: string): Promise<readonly Measurement[]> {
+  let content: unknown;
+  try {
+    const { size } = await stat(path);
+    if (size > MOST_BYTES) throw new Error(`${size} bytes are more than the ${MOST_BYTES} that are read`);
+    content = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new PlatformError(
+      'usage',
+      `${path}: not a readable results file (${messageOf(error)}); 'dlbricks run --suite DIR --export-json FILE' writes one`,
+      { cause: error },
+    );
+  }
+  const parsed = resultsSchema.safeParse(content);
+  if (parsed.success) return parsed.data.measurements;
+  const problems = parsed.error.issues
+    .slice(0, 20)
+    .map((issue) => `${path}: ${issue.path.join('.') || 'results'}: ${issue.message}`);
+  throw new PlatformError('usage', problems.join('\n'));
+}

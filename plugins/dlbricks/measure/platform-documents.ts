@@ -1,0 +1,34 @@
+import {
+  keepWholeModel,
+  type LoadedModel,
+  type Model,
+  type Protocol,
+  type ResultStore,
+} from '../../../src/plugin-api.js';
+import { repetitionOf, type Results } from './plan.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+
+/** Leaves the platform's own documents for every measurement of a whole model; doing it again changes nothing. */
+export async function keepPlatformDocuments(
+  loaded: readonly LoadedModel[],
+  prepared: readonly PreparedModel[],
+  results: Results,
+  protocol: Protocol,
+  store: ResultStore,
+): Promise<void> {
+  for (const [index, { name, model }] of loaded.entries()) {
+    const benchmark = prepared[index]?.whole;
+    if (benchmark === undefined) continue;
+    for (const occasion of [protocol, repetitionOf(protocol)]) {
+      const measurement = results.get({ benchmark, protocol: occasion });
+      if (measurement !== undefined) await keepWholeModel(store, { name, batchSize: batchSizeOf(model), measurement });
+    }
+  }
+}
+
+/** The first dimension of the first input, which is the batch by convention; 1 where there is none. */
+function batchSizeOf({ graph }: Model): number {
+  const [first] = graph.inputs;
+  const batch = first === undefined ? undefined : graph.types.get(first)?.dims?.[0];
+  return typeof batch === 'number' && batch >= 1 ? batch : 1;
+}

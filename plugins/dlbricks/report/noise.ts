@@ -1,0 +1,94 @@
+import type { Measurement } from '../../../src/plugin-api.js';
+import { isDisturbed } from '../measure/retake.js';
+
+/** Why measurements may be off, and what to do about it. */
+export interface NoiseWarning {
+  readonly cause: 'steal' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
+  /** Cause, figure and remedy in one sentence. */
+  readonly message: string;
+}
+
+/** From these shares on, a cause is worth a warning. */
+const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05, spread: 0.05 } as const;
+
+type Conditions = NonNullable<Measurement['conditions']>;
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** Sum of a kind of time over all measurements that know it, relative to the processor time that there was. */
+function shareOf(
+  all: readonly Conditions[],
+  kind: 'stealMs' | 'othersMs' | 'throttledMs',
+  ofCores: (conditions: Conditions) => number,
+): number {
+  const known = all.filter((conditions) => conditions[kind] !== undefined);
+  const total = known.reduce((sum, conditions) => sum + conditions.wallMs * ofCores(conditions), 0);
+  return total === 0 ? 0 : known.reduce((sum, conditions) => sum + (conditions[kind] ?? 0), 0) / total;
+}
+
+function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; readonly highest: number } | undefined {
+  const seen = all.flatMap(({ lowestMhz, highestMhz }) => [lowestMhz, highestMhz].filter((mhz) => mhz !== undefined));
+  return seen.length === 0 ? undefined : { lowest: Math.min(...seen), highest: Math.max(...seen) };
+}
+
+/** What the measurements' own record says of the machine that they were taken on. */
+export interface NoiseFacts {
+  readonly measurements: readonly Measurement[];
+  /** Standard deviation between occasions, relative; undefined where it is not known. */
+  readonly spread: number | undefined;
+  readonly threads: number;
+  readonly cores: number;
+}
+
+/** Warnings with a cause and a remedy; none on a quiet machine. */
+export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
+  const all = measurements.flatMap(({ conditions }) => conditions ?? []);
+  const allCores = (conditions: Conditions): number => conditions.cores;
+  const steal = shareOf(all, 'stealMs', allCores);
+  const otherLoad = shareOf(all, 'othersMs', allCores);
+  const throttled = shareOf(all, 'throttledMs', () => 1);
+  const frequency = frequencyRange(all);
+  const warnings: NoiseWarning[] = [];
+  const warn = (cause: NoiseWarning['cause'], message: string): void => void warnings.push({ cause, message });
+  if (threads > cores) {
+    warn('threads', `${threads} threads share ${cores} cores; ask for fewer with --threads`);
+  }
+  if (steal > LIMITS.steal) {
+    warn(
+      'steal',
+      `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or measure at another time`,
+    );
+  }
+  const disturbed = measurements.filter(isDisturbed).length;
+  if (otherLoad > LIMITS.otherLoad) {
+    warn(
+      'other_load',
+      `other processes took ${percent(otherLoad)} of the processors' time; stop them and measure again`,
+    );
+  } else if (disturbed > 0) {
+    warn(
+      'other_load',
+      `${disturbed} of ${measurements.length} measurements were disturbed by others, also when they were taken again; stop other processes and measure with another store`,
+    );
+  }
+  if (throttled > LIMITS.throttled) {
+    warn(
+      'quota',
+      `a processor quota held the runs back for ${percent(throttled)} of the time; raise the container's limit or ask for fewer threads`,
+    );
+  }
+  if (frequency !== undefined && frequency.highest > frequency.lowest * (1 + LIMITS.frequency)) {
+    const range = `${frequency.lowest.toFixed(0)} to ${frequency.highest.toFixed(0)} MHz`;
+    warn('frequency', `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance)`);
+  }
+  if (spread !== undefined && spread > LIMITS.spread) {
+    const cause = warnings.length === 0 ? 'for a reason that the machine does not tell' : 'see the other warnings';
+    warn(
+      'spread',
+      `one brick varies by ${percent(spread)} from process to process, ${cause}; measure on a quieter machine`,
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,69 @@
+import type { RunOptions } from '../../measurement/system.js';
+import { ELEMENT_TYPES, elementCount } from '../../onnx/element-type.js';
+import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
+import type { InferredValue } from '../benchmark-agent.js';
+import { refusalOf } from '../failure.js';
+import type { InferTypesJob } from './job.js';
+import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
+
+/** Nothing is fused or folded away, so that every value exists. */
+const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
+
+/** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
+const CONTENT_ELEMENTS = 1024;
+
+/** Largest other value: some graphs compute sizes in floats, one for each dimension. */
+const OTHER_CONTENT_ELEMENTS = 16;
+
+/** Undefined where there is no element. */
+function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maximum: bigint } | undefined {
+  const elements = elementsOf(value);
+  const [first] = elements;
+  if (first === undefined) return undefined;
+  let minimum: number | bigint = first;
+  let maximum: number | bigint = first;
+  for (const element of elements) {
+    if (element < minimum) minimum = element;
+    if (element > maximum) maximum = element;
+  }
+  return { minimum: BigInt(minimum), maximum: BigInt(maximum) };
+}
+
+function inferredValueOf(value: TensorValue): InferredValue {
+  const { elementType, dims, bytes } = value;
+  const { kind, bits } = ELEMENT_TYPES[elementType];
+  const mayCount = kind === 'integer' || kind === 'boolean';
+  const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
+  // A copy, so that the runtime's buffer can go.
+  if (elementCount(dims) <= most) return { elementType, dims, content: bytes.slice() };
+  if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
+  return { elementType, dims, ...rangeOf(value) };
+}
+
+/**
+ * Runs the graph once, as it is, with every value as an output, and says what came out by name. Values that are not
+ * tensors are left out.
+ *
+ * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails (both with
+ *   the runtime's message, which names the node)
+ */
+export async function inferTypes(
+  { benchmark, memoryLimitBytes }: InferTypesJob,
+  context: OpenContext,
+): Promise<ReadonlyMap<string, InferredValue>> {
+  let open: OpenBenchmark;
+  try {
+    const request = { benchmark, runOptions: RUN_OPTIONS, memoryLimitBytes };
+    open = await openBenchmark(request, context, { everyValueIsOutput: true });
+  } catch (error) {
+    throw refusalOf(error, 'open');
+  }
+  try {
+    const values = await open.evaluate();
+    return new Map([...values].map(([name, value]) => [name, inferredValueOf(value)]));
+  } catch (error) {
+    throw refusalOf(error, 'run');
+  } finally {
+    await open.close();
+  }
+}

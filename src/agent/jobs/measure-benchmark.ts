@@ -1,0 +1,68 @@
+import { PlatformError } from '../../base/errors.js';
+import type { Conditions } from '../../measurement/conditions.js';
+import type { Outcome } from '../../measurement/measurement.js';
+import type { SpanRecorder } from '../../tracing/span-recorder.js';
+import { failureOf } from '../failure.js';
+import type { Measured, MeasureJob } from './job.js';
+import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
+import { recordRuns } from './run-spans.js';
+import { durationMsOf, timeRuns, type TimingContext } from './timed-runs.js';
+
+/** What measuring needs of the process that it happens in. */
+export interface MeasureContext extends OpenContext, TimingContext {
+  readonly peakMemoryBytes: () => number;
+  /** Begins to watch what else happens on the machine. */
+  readonly watchConditions: () => () => Conditions | undefined;
+  /** Gets what the measurement was made of, where somebody traces it. */
+  readonly recorder: SpanRecorder;
+}
+
+type Samples = Extract<Outcome, { kind: 'samples' }>;
+
+/** A failure in the open stage is the framework's refusal, unless this project itself knows better. */
+function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
+  if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
+  return { kind: 'failure', ...failureOf(thrown, stage) };
+}
+
+async function takeSamples(benchmark: OpenBenchmark, { plan }: MeasureJob, context: MeasureContext): Promise<Samples> {
+  const { warmups, runs } = await timeRuns(benchmark, plan, context);
+  recordRuns(context.recorder, { warmups, runs });
+  return { kind: 'samples', runMs: runs.map(durationMsOf), warmupMs: warmups.map(durationMsOf) };
+}
+
+/**
+ * Measures one benchmark: fills its weights, creates one session, warms it up, runs it as often as its plan says.
+ *
+ * @throws PlatformError where the request itself is wrong (`usage`) or the machine is (`storage`); everything that the
+ *   benchmark does wrong is an outcome
+ */
+export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
+  const { benchmark, runOptions, plan } = job;
+  const startNs = context.nowNs();
+  const conditions = context.watchConditions();
+  const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
+  const measured = (outcome: Outcome, sessionMs: number): Measured => {
+    const peakMemoryBytes = context.peakMemoryBytes();
+    return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: conditions() };
+  };
+
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });
+  let open: OpenBenchmark;
+  try {
+    const { memoryLimitBytes } = plan;
+    const request = { benchmark, runOptions, memoryLimitBytes };
+    const load = { level: 'APPLICATION_TRACE' } as const;
+    open = await context.recorder.section('load_model', load, () => openBenchmark(request, context));
+  } catch (error) {
+    return measured(outcomeOf(error, 'open'), elapsedMs());
+  }
+  const sessionMs = elapsedMs();
+  try {
+    return measured(await takeSamples(open, job, context), sessionMs);
+  } catch (error) {
+    return measured(outcomeOf(error, 'run'), sessionMs);
+  } finally {
+    await open.close();
+  }
+}

@@ -1,0 +1,55 @@
+import { PlatformError } from '../../base/errors.js';
+import type { Benchmark } from '../../measurement/benchmark.js';
+import type { RunOptions } from '../../measurement/system.js';
+import { filledBytes, makeFeeds, materialize, type MaterializeOptions } from '../../predictor/materialize.js';
+import { openFilledModel } from '../../predictor/open-filled-model.js';
+import type { PreparedRun, Predictor } from '../../predictor/predictor.js';
+
+/** A benchmark with its weights filled, its session created and its inputs made. */
+export interface OpenBenchmark extends PreparedRun {
+  close(): Promise<void>;
+}
+
+/** What opening needs to know of the process that it happens in. */
+export interface OpenContext {
+  readonly predictor: Predictor;
+  /** See OpenFilledOptions. */
+  readonly temporaryFolder: string;
+}
+
+export interface OpenRequest {
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  /** What the agent will let this process have. */
+  readonly memoryLimitBytes: number;
+}
+
+/** @throws PlatformError `unsupported` where the weights and inputs alone are beyond the limit */
+export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenRequest, 'runOptions'>): void {
+  const leastBytes = benchmark.inputs.reduce((sum, input) => sum + filledBytes(input), 0);
+  if (leastBytes <= memoryLimitBytes) return;
+  const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
+  const message = `out of memory: weights and inputs alone take ${least}, the limit for the measuring process is ${limit}`;
+  throw new PlatformError('unsupported', message);
+}
+
+/**
+ * @throws PlatformError `unsupported` where it cannot fit into memory, and as `materialize` and `openFilledModel` do;
+ *   whatever the predictor throws
+ */
+export async function openBenchmark(
+  request: OpenRequest,
+  { predictor, temporaryFolder }: OpenContext,
+  options?: MaterializeOptions,
+): Promise<OpenBenchmark> {
+  checkMemory(request);
+  const { benchmark, runOptions } = request;
+  const model = await openFilledModel(predictor, materialize(benchmark, options), runOptions, { temporaryFolder });
+  try {
+    const run = model.prepare(makeFeeds(benchmark));
+    return { execute: () => run.execute(), evaluate: () => run.evaluate(), close: () => model.close() };
+  } catch (error) {
+    await model.close();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { weightlessBenchmark } from '../../measurement/weightless.js';
+import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
+import { readModel } from '../../onnx/read-model.js';
+import { materialize } from '../../predictor/materialize.js';
+import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
+import type { OptimizedGraph } from '../benchmark-agent.js';
+import { refusalOf } from '../failure.js';
+import { inferTypes } from './infer-types.js';
+import type { OptimizeJob } from './job.js';
+import { checkMemory, type OpenContext } from './open-benchmark.js';
+
+/**
+ * Fills a graph's weights, has the framework optimize it, and takes the weights out again. The optimized graph says
+ * nothing about the shapes of its values, so it is run once to find them.
+ *
+ * @throws PlatformError `unsupported` where the framework refuses the graph, `model` where running it fails, `storage`
+ *   where the temporary folder cannot hold it
+ */
+export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<OptimizedGraph> {
+  const { benchmark, runOptions, memoryLimitBytes } = job;
+  const folder = `${context.temporaryFolder}.optimized`;
+  checkMemory(job);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    const { predictor, temporaryFolder } = context;
+    const options = { folder, temporaryFolder };
+    const path = await optimizeFilledModel(predictor, materialize(benchmark), runOptions, options).catch(
+      (error: unknown) => {
+        throw refusalOf(error, 'open');
+      },
+    );
+    const optimized = weightlessBenchmark(hoistSubgraphWeights(await readModel(path)));
+    return {
+      benchmark: optimized,
+      values: await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,159 @@
+import type { RunOptions } from '../../measurement/system.js';
+import { byteLengthOf, elementCount } from '../../onnx/element-type.js';
+import { fillBlocks } from '../../onnx/fill.js';
+import type { OpenModel, Predictor } from '../../predictor/predictor.js';
+import type { TensorValue } from '../../predictor/tensor-value.js';
+import { classesOf, type PredictedFeature, rawOf } from '../../processing/postprocess.js';
+import { type EncodedImage, preprocessImages } from '../../processing/preprocess.js';
+import { imageInputOf, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
+import type { SpanRecorder } from '../../tracing/span-recorder.js';
+import { refusalOf } from '../failure.js';
+import { type Inferred, inferProfiled } from './infer-profiled.js';
+
+/** What the model is to look at: pictures, or values made up for elements `first`, `first + 1`, … of a dataset. */
+export type BatchInput =
+  | { readonly kind: 'images'; readonly images: readonly EncodedImage[] }
+  | { readonly kind: 'made-up'; readonly first: number; readonly count: number };
+
+export interface PredictBatch {
+  readonly input: BatchInput;
+  /** Features of each element; 0 for as many as the manifest says. */
+  readonly featureLimit: number;
+}
+
+/** What was found, and how long each part took. */
+export interface Predicted {
+  /** Of each element of the batch, in its order. */
+  readonly features: readonly (readonly PredictedFeature[])[];
+  readonly preprocessMs: number;
+  readonly inferenceMs: number;
+  readonly postprocessMs: number;
+}
+
+type Feeds = ReadonlyMap<string, TensorValue>;
+
+/** Made-up values of different elements differ; those of one are the same in every batch. */
+const SEEDS_APART = 1 << 16;
+
+function sizeOf(input: BatchInput): number {
+  return input.kind === 'images' ? input.images.length : input.count;
+}
+
+/** Repeats the last of `given` rows until there are as many as a fixed batch takes. */
+function padded(value: TensorValue, given: number, rows: number): TensorValue {
+  if (given === rows) return value;
+  const rowBytes = value.bytes.length / given;
+  const bytes = new Uint8Array(rowBytes * rows);
+  bytes.set(value.bytes);
+  const last = value.bytes.subarray((given - 1) * rowBytes);
+  for (let row = given; row < rows; row++) bytes.set(last, row * rowBytes);
+  return { ...value, dims: [rows, ...value.dims.slice(1)], bytes };
+}
+
+function madeUp(input: PredictionInput, first: number, count: number): TensorValue {
+  const { elementType, dims, isBatched, fill } = input;
+  const copies = isBatched ? count : 1;
+  const elementBytes = byteLengthOf(elementType, elementCount(dims));
+  const bytes = new Uint8Array(elementBytes * copies);
+  for (let i = 0; i < copies; i++) {
+    let offset = i * elementBytes;
+    for (const block of fillBlocks(elementType, elementCount(dims), {
+      ...fill,
+      seed: fill.seed + (first + i) * SEEDS_APART,
+    })) {
+      bytes.set(block, offset);
+      offset += block.length;
+    }
+  }
+  return { elementType, dims: isBatched ? [count, ...dims.slice(1)] : dims, bytes };
+}
+
+/** A model that is open in this process. */
+export class PredictSession {
+  private constructor(
+    readonly model: PredictionModel,
+    private readonly session: OpenModel,
+    private readonly predictor: Predictor,
+    private readonly runOptions: RunOptions,
+  ) {}
+
+  /** @throws PlatformError `unsupported` where the framework refuses the model */
+  static async open(model: PredictionModel, runOptions: RunOptions, predictor: Predictor): Promise<PredictSession> {
+    try {
+      const session = await predictor.open({ kind: 'file', path: model.path }, runOptions);
+      return new PredictSession(model, session, predictor, runOptions);
+    } catch (error) {
+      throw refusalOf(error, 'open');
+    }
+  }
+
+  /**
+   * Predicts for one batch.
+   *
+   * @throws PlatformError `usage` for a picture that cannot be used, `unsupported` or `model` where the model cannot
+   *   be run on the batch
+   */
+  async predict(batch: PredictBatch, recorder: SpanRecorder): Promise<Predicted> {
+    const level = 'APPLICATION_TRACE';
+    const startMs = performance.now();
+    const feeds = await recorder.section('preprocess', { level }, () => this.preprocess(batch.input));
+    const preprocessedMs = performance.now();
+    const { outputs, inferenceMs } = await recorder.section('predict', { level }, () => this.infer(feeds, recorder));
+    const inferredMs = performance.now();
+    const features = await recorder.section('postprocess', { level }, () => {
+      return Promise.resolve(this.postprocess(outputs, batch));
+    });
+    return {
+      features,
+      preprocessMs: preprocessedMs - startMs,
+      inferenceMs,
+      postprocessMs: performance.now() - inferredMs,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+  }
+
+  private inferProfiled(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred | undefined> {
+    const { model, predictor, runOptions } = this;
+    return inferProfiled(predictor, { kind: 'file', path: model.path }, runOptions, feeds, recorder);
+  }
+
+  private async preprocess(input: BatchInput): Promise<Feeds> {
+    const { model } = this;
+    if (input.kind === 'made-up') {
+      return new Map(model.inputs.map((one) => [one.name, madeUp(one, input.first, input.count)]));
+    }
+    const { name, steps, elementType } = imageInputOf(model);
+    const value = await preprocessImages(input.images, steps, elementType);
+    return new Map([[name, padded(value, input.images.length, model.fixedBatchSize ?? input.images.length)]]);
+  }
+
+  private async infer(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred> {
+    try {
+      const profiled = recorder.wants('FRAMEWORK_TRACE') ? await this.inferProfiled(feeds, recorder) : undefined;
+      if (profiled !== undefined) return profiled;
+      const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: 'MODEL_TRACE' } } as const;
+      const startMs = performance.now();
+      const run = this.session.prepare(feeds);
+      const outputs = await recorder.section('c_predict', inferring, () => run.evaluate());
+      return { outputs, inferenceMs: performance.now() - startMs };
+    } catch (error) {
+      throw refusalOf(error, 'run');
+    }
+  }
+
+  private postprocess(outputs: Feeds, { input, featureLimit }: PredictBatch): readonly (readonly PredictedFeature[])[] {
+    const { classifiers, fixedBatchSize } = this.model;
+    const size = sizeOf(input);
+    const rows = fixedBatchSize ?? size;
+    return Array.from({ length: size }, (_, row) => {
+      return [...outputs].flatMap(([name, output]) => {
+        const classifier = classifiers.get(name);
+        if (classifier !== undefined) return classesOf(output, classifier, { row, rows, limit: featureLimit });
+        return classifiers.size === 0 ? [rawOf(name, output, row, rows)] : [];
+      });
+    });
+  }
+}

@@ -1,0 +1,102 @@
+import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
+import type { TimedSpan } from '../../tracing/span.js';
+import type { SpanRecorder } from '../../tracing/span-recorder.js';
+import type { TraceLevel } from '../../tracing/trace-level.js';
+import { unixNanoOf } from '../../tracing/unix-time.js';
+import type { TimedRun, TimedRuns } from './timed-runs.js';
+
+// Names and tags are the platform's, so that its analyses read these spans: `c_predict` with `evaluation_trace_level`, and
+// layers as its children with `layer_sequence_index` (a decimal string), `op_name` and `shape`.
+
+export interface RunSpansOptions {
+  /** The level that these runs were made at. */
+  readonly level: TraceLevel;
+  /** Of the same runs, by the framework itself. */
+  readonly profile?: readonly ProfiledRun[] | undefined;
+}
+
+/** `[1,3,224,224]`, several separated by semicolons. */
+export function shapeText(shapes: readonly (readonly number[])[]): string {
+  return shapes.map((dims) => `[${dims.join(',')}]`).join(';');
+}
+
+/** The kernel's place in its run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executed. */
+export function sequenceIndex(parent: string, position: number): string {
+  return parent === '' ? `${position}` : `${parent}-${position}`;
+}
+
+function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint): TimedSpan {
+  const { name, opType, executionProvider, elementType, startNs, durationNs, inputDims, outputDims, inner } = kernel;
+  return {
+    name: name === '' ? opType : name,
+    level: 'FRAMEWORK_TRACE',
+    startUnixNano: runUnixNano + BigInt(Math.max(0, startNs)),
+    durationNs,
+    attributes: {
+      layer_sequence_index: index,
+      op_name: opType,
+      shape: shapeText(outputDims),
+      input_shape: shapeText(inputDims),
+      element_type: elementType,
+      execution_provider: executionProvider,
+    },
+    children: inner.map((one, position) => kernelSpan(one, sequenceIndex(index, position), runUnixNano)),
+    error: undefined,
+  };
+}
+
+/**
+ * The run's kernels. The framework's clock has another zero than ours, so its run is put into the middle of what was seen
+ * from outside: it is shorter by some microseconds of the call.
+ */
+function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): readonly TimedSpan[] {
+  const callNs = Math.max(0, Math.floor((durationNs - profiled.durationNs) / 2));
+  const runUnixNano = unixNanoOf(startNs) + BigInt(callNs);
+  return profiled.kernels.map((kernel, position) => kernelSpan(kernel, sequenceIndex('', position), runUnixNano));
+}
+
+/** A span of each run. */
+export function runSpans(runs: readonly TimedRun[], { level, profile = [] }: RunSpansOptions): readonly TimedSpan[] {
+  return runs.map((run, position): TimedSpan => {
+    const profiled = profile[position];
+    return {
+      name: 'c_predict',
+      level: 'MODEL_TRACE',
+      startUnixNano: unixNanoOf(run.startNs),
+      durationNs: run.durationNs,
+      attributes: { evaluation_trace_level: level, batch_index: position },
+      children: profiled === undefined ? [] : kernelSpans(run, profiled),
+      error: undefined,
+    };
+  });
+}
+
+/** From the first of them to the last. */
+function spanOfRuns(
+  name: string,
+  runs: readonly TimedRun[],
+  children: readonly TimedSpan[],
+  attributes: TimedSpan['attributes'],
+): readonly TimedSpan[] {
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const durationNs = Number(last.startNs - first.startNs) + last.durationNs;
+  const startUnixNano = unixNanoOf(first.startNs);
+  return [{ name, level: 'APPLICATION_TRACE', startUnixNano, durationNs, attributes, children, error: undefined }];
+}
+
+/** Records a benchmark's warm-up, and its runs as deep as the trace goes. */
+export function recordRuns(
+  recorder: SpanRecorder,
+  { warmups, runs }: TimedRuns,
+  profile?: readonly ProfiledRun[],
+): void {
+  // Of what a trace does not show, nothing is made.
+  if (!recorder.wants('APPLICATION_TRACE')) return;
+  const level = profile === undefined ? 'MODEL_TRACE' : 'FRAMEWORK_TRACE';
+  const predictions = recorder.wants('MODEL_TRACE') ? runSpans(runs, { level, profile }) : [];
+  const counts = { num_warmup_batches: warmups.length, num_batches: runs.length };
+  for (const span of spanOfRuns('warm_up', warmups, [], counts)) recorder.add(span);
+  for (const span of spanOfRuns('evaluate', runs, predictions, counts)) recorder.add(span);
+}

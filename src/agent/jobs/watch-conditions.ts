@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import type { Conditions } from '../../measurement/conditions.js';
+
+/** USER_HZ, which /proc/stat counts in: 100 on every Linux that Node runs on (proc_stat(5)). */
+const MS_PER_TICK = 10;
+
+/** Processor time since boot, all cores together; ms. */
+export interface ProcessorTimes {
+  readonly cores: number;
+  readonly busyMs: number;
+  readonly stealMs: number;
+}
+
+/** From Linux's /proc/stat; undefined where it is not what it should be. */
+export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
+  const total = /^cpu +((?:\d+ ?)+)$/m.exec(procStat)?.[1]?.trim().split(' ').map(Number);
+  const cores = procStat.match(/^cpu\d+ /gm)?.length ?? 0;
+  if (total === undefined || total.length < 8 || cores === 0) return undefined;
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = total;
+  return { cores, busyMs: (user + nice + system + irq + softirq) * MS_PER_TICK, stealMs: steal * MS_PER_TICK };
+}
+
+/** Time that a control group of version 2 was held back by its quota, from its cpu.stat; ms. */
+export function throttledMsIn(cpuStat: string): number | undefined {
+  const microseconds = /^throttled_usec (\d+)$/m.exec(cpuStat)?.[1];
+  return microseconds === undefined ? undefined : Number(microseconds) / 1000;
+}
+
+/** What the operating system's files say; undefined for one that is not there. */
+export type ReadSystemFile = (path: string) => string | undefined;
+
+function readSystemFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+interface Sample {
+  readonly times: ProcessorTimes | undefined;
+  readonly ownMs: number;
+  readonly throttledMs: number | undefined;
+  readonly mhz: number | undefined;
+}
+
+function mhzIn(kilohertz: string | undefined): number | undefined {
+  const value = Number(kilohertz) / 1000;
+  return value > 0 ? value : undefined;
+}
+
+function ifKnown<Key extends string>(key: Key, value: number | undefined): Partial<Record<Key, number>> {
+  return value === undefined ? {} : ({ [key]: Math.max(0, value) } as Partial<Record<Key, number>>);
+}
+
+function difference(after: number | undefined, before: number | undefined): number | undefined {
+  return after === undefined || before === undefined ? undefined : after - before;
+}
+
+/**
+ * Begins to watch what else happens on this machine.
+ *
+ * @param nowNs the clock
+ * @returns what happened since, undefined where the operating system says nothing of processor times
+ */
+export function watchConditions(
+  nowNs: () => bigint,
+  read: ReadSystemFile = readSystemFile,
+): () => Conditions | undefined {
+  const take = (): Sample => {
+    const { user, system } = process.cpuUsage();
+    return {
+      times: processorTimesIn(read('/proc/stat') ?? ''),
+      ownMs: (user + system) / 1000,
+      throttledMs: throttledMsIn(read('/sys/fs/cgroup/cpu.stat') ?? ''),
+      mhz: mhzIn(read('/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq')),
+    };
+  };
+  const startNs = nowNs();
+  const start = take();
+  return () => {
+    const end = take();
+    if (start.times === undefined || end.times === undefined) return undefined;
+    const busyMs = end.times.busyMs - start.times.busyMs;
+    const frequencies = [start.mhz, end.mhz].filter((mhz) => mhz !== undefined);
+    const [lowest, highest] = frequencies.length === 0 ? [] : [Math.min(...frequencies), Math.max(...frequencies)];
+    return {
+      wallMs: Number(nowNs() - startNs) / 1e6,
+      cores: end.times.cores,
+      stealMs: Math.max(0, end.times.stealMs - start.times.stealMs),
+      othersMs: Math.max(0, busyMs - (end.ownMs - start.ownMs)),
+      ...ifKnown('throttledMs', difference(end.throttledMs, start.throttledMs)),
+      ...ifKnown('lowestMhz', lowest),
+      ...ifKnown('highestMhz', highest),
+    };
+  };
+}

@@ -1,0 +1,51 @@
+import { trimmedMean } from '../measurement/trimmed-mean.js';
+import type { KernelTrace, LayerTrace } from './layer-trace.js';
+
+export interface LayerRow extends Omit<KernelTrace, 'runMs'> {
+  /** Trimmed mean over the runs, as the runtime timed it. */
+  readonly latencyMs: number;
+  /** The same without what tracing adds to it. */
+  readonly untracedLatencyMs: number;
+  /** Of the sum of all kernels, 0 to 1; of a kernel inside of another one, a part of the other's. */
+  readonly share: number;
+  readonly runs: number;
+}
+
+/** Latencies of a model's kernels, with what it costs to see them. All times are trimmed means in milliseconds. */
+export interface KernelTable {
+  /** Of the whole model, as it runs without tracing. */
+  readonly modelMs: number;
+  /** Of the whole model while the runtime times its kernels. */
+  readonly tracedModelMs: number;
+  /** What tracing adds to the whole model; below zero where it is less than the machine's own noise. */
+  readonly overheadMs: number;
+  /** Sum of the kernels while they are timed. */
+  readonly kernelsMs: number;
+  readonly rows: readonly LayerRow[];
+}
+
+/**
+ * Puts a table together from a trace. The runtime writes a kernel's record after it has timed it, so that most of what
+ * tracing costs lies between the kernels. Where they add up to more than the whole model takes without tracing, they
+ * were slowed down themselves, and each is corrected by the same factor: they cannot take longer than what they are in.
+ */
+export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {
+  const modelMs = trimmedMean(untracedMs);
+  const tracedModelMs = trimmedMean(tracedMs);
+  const latencies = kernels.map(({ runMs }) => trimmedMean(runMs));
+  const kernelsMs = kernels.reduce((sum, { sequenceIndex }, i) => {
+    return sequenceIndex.includes('-') ? sum : sum + (latencies[i] ?? 0);
+  }, 0);
+  const correction = kernelsMs > modelMs ? modelMs / kernelsMs : 1;
+  return {
+    modelMs,
+    tracedModelMs,
+    overheadMs: tracedModelMs - modelMs,
+    kernelsMs,
+    rows: kernels.map(({ runMs, ...kernel }, i): LayerRow => {
+      const latencyMs = latencies[i] ?? 0;
+      const share = kernelsMs === 0 ? 0 : latencyMs / kernelsMs;
+      return { ...kernel, latencyMs, untracedLatencyMs: latencyMs * correction, share, runs: runMs.length };
+    }),
+  };
+}

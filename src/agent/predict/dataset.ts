@@ -1,0 +1,118 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { openRegularFile } from '../../manifest/read-file.js';
+
+/** The category of datasets whose inputs are made up. */
+export const SYNTHETIC = 'synthetic';
+
+/** Elements of one dataset. */
+export const MAX_ELEMENTS = 10_000;
+
+const MAX_ENTRIES = 100_000;
+const MAX_DEPTH = 8;
+
+const IMAGE_FILE = /\.(jpe?g|png|webp|gif)$/i;
+
+/** No name that means something to the file system: no dots in front, nothing but the folder itself. */
+const SEGMENT = /^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,254}$/u;
+
+/** A file of a dataset. */
+export interface DatasetFile {
+  /** Path within the dataset, with `/` between folders. */
+  readonly id: string;
+  readonly path: string;
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function realPathOf(path: string, what: string): Promise<string> {
+  return realpath(path).catch((cause: unknown) => {
+    throw new PlatformError('not_found', `this agent has no ${what}`, { cause });
+  });
+}
+
+/** Pictures below a folder, without following links to folders. */
+async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && depth < MAX_DEPTH) yield* imagesBelow(path, depth + 1);
+    else if (IMAGE_FILE.test(entry.name)) yield path;
+    else yield '';
+  }
+}
+
+/**
+ * The pictures of a dataset, the folder `category/name` of those that the agent was started with, by their names.
+ *
+ * @throws PlatformError `not_found` where there is none, `usage` where a name or a link in it leads elsewhere
+ */
+export async function datasetFiles(
+  root: string | undefined,
+  category: string,
+  name: string,
+): Promise<readonly DatasetFile[]> {
+  const what = `dataset ${JSON.stringify(`${category}/${name}`.slice(0, 200))}`;
+  if (root === undefined) {
+    const advice = `start it with --datasets DIR, or ask for the category "${SYNTHETIC}"`;
+    throw new PlatformError('not_found', `this agent has no ${what}, nor any other in files; ${advice}`);
+  }
+  const segments = [category, name].flatMap((path) => path.split('/')).filter((segment) => segment !== '');
+  if (segments.length === 0 || !segments.every((segment) => SEGMENT.test(segment))) {
+    throw new PlatformError('usage', `${what}: category and name are the names of folders`);
+  }
+  const base = await realPathOf(root, `folder of datasets at ${root}`);
+  const folder = await realPathOf(join(base, ...segments), what);
+  const leadsOut = (path: string): PlatformError => new PlatformError('usage', `${what}: ${path} leads out of it`);
+  if (!isWithin(base, folder)) throw leadsOut('a link');
+  const files: DatasetFile[] = [];
+  let entries = 0;
+  try {
+    for await (const path of imagesBelow(folder)) {
+      if (++entries > MAX_ENTRIES || files.length >= MAX_ELEMENTS) {
+        throw new PlatformError('usage', `${what} has more than ${MAX_ELEMENTS} pictures; ask for a part of it`);
+      }
+      if (path === '') continue;
+      const id = relative(folder, path).replaceAll(sep, '/');
+      const real = await realpath(path);
+      if (!isWithin(base, real)) throw leadsOut(id);
+      files.push({ id, path: real });
+    }
+  } catch (cause) {
+    if (cause instanceof PlatformError) throw cause;
+    throw new PlatformError('not_found', `${what} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  if (files.length === 0) throw new PlatformError('not_found', `${what} has no pictures (.jpg, .png, .webp, .gif)`);
+  return files;
+}
+
+/** @throws PlatformError `not_found` where there is no such file (any more), `usage` where it is too large */
+export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: number): Promise<Buffer> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('not_found', `${id} of the dataset: found ${opened.found}`);
+  const { file, byteLength } = opened;
+  try {
+    if (byteLength > maxBytes) throw new PlatformError('usage', `${id} of the dataset has more than ${maxBytes} bytes`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * How many elements a synthetic dataset of this name has: its name is the number, and without one it is a batch.
+ *
+ * @throws PlatformError `usage`
+ */
+export function syntheticCount(name: string, batchSize: number): number {
+  if (name === '') return batchSize;
+  const count = /^\d{1,5}$/.test(name) ? Number(name) : 0;
+  if (count >= 1 && count <= MAX_ELEMENTS) return count;
+  const message = `a synthetic dataset is named by the number of its elements, from 1 to ${MAX_ELEMENTS}`;
+  throw new PlatformError('usage', `${message}; found ${JSON.stringify(name.slice(0, 100))}`);
+}

@@ -1,0 +1,18 @@
+import { PlatformError } from '../../base/errors.js';
+
+/** Has work that heeds its signal done within a time, or aborted with `timeout`. */
+export async function withinTime<T>(
+  limitMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new PlatformError('timeout', `not done within the time limit of ${limitMs / 1000} s`));
+  }, limitMs);
+  try {
+    return await work(AbortSignal.any([signal, controller.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+import { type RunOptions, type System, withFingerprint } from '../../measurement/system.js';
+import type { Framework } from '../../predictor/predictor.js';
+
+/** What the operating system says about a machine. */
+export interface Machine {
+  readonly processor: string;
+  readonly architecture: string;
+  readonly operatingSystem: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly cacheBytes: number;
+  readonly processorFeatures: readonly string[];
+}
+
+/**
+ * Extensions for which runtimes have kernels of their own, as Linux spells them. Source: the dispatch of ONNX Runtime's
+ * MLAS (platform.cpp) and of oneDNN.
+ */
+const KERNEL_FEATURES = new Set(
+  [
+    'sse4_1 avx f16c fma avx2 avx_vnni avx_vnni_int8 avx_ne_convert',
+    'avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16 avx512_fp16 amx_tile amx_int8 amx_bf16 amx_fp16',
+    'asimd asimdhp asimddp fphp sve sve2 svei8mm svebf16 i8mm bf16 sme sme2',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** The kernel-steering features that a Linux /proc/cpuinfo lists, sorted. */
+export function processorFeaturesIn(cpuInfo: string): readonly string[] {
+  const flags = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(cpuInfo)?.[1] ?? '';
+  return [...new Set(flags.split(/\s+/))].filter((flag) => KERNEL_FEATURES.has(flag)).sort();
+}
+
+/** The processor's name; ARM's Linux gives only numbers, which name it as well. */
+export function processorNameOf(model: string | undefined, cpuInfo: string): string {
+  if (model !== undefined && model.trim() !== '' && model !== 'unknown') return model.trim().replace(/\s+/g, ' ');
+  const field = (name: string): string | undefined => new RegExp(`^${name}\\s*:\\s*(.*)$`, 'm').exec(cpuInfo)?.[1];
+  const implementer = field('CPU implementer');
+  const part = field('CPU part');
+  return implementer === undefined || part === undefined ? 'unknown' : `implementer ${implementer} part ${part}`;
+}
+
+function readCpuInfo(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+const CACHES_FOLDER = '/sys/devices/system/cpu/cpu0/cache';
+
+/** The largest cache that the first core has, from sizes such as "32768K"; 0 where none is stated. */
+export function largestCacheBytes(sizes: readonly string[]): number {
+  const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+  return sizes.reduce((largest, size) => {
+    const match = /^(\d+)([KMG]?)$/.exec(size.trim());
+    return Math.max(largest, match === null ? 0 : Number(match[1]) * (units[match[2] ?? ''] ?? 1));
+  }, 0);
+}
+
+function readCacheBytes(): number {
+  try {
+    const caches = readdirSync(CACHES_FOLDER).filter((name) => name.startsWith('index'));
+    return largestCacheBytes(caches.map((name) => readFileSync(`${CACHES_FOLDER}/${name}/size`, 'latin1')));
+  } catch {
+    return 0;
+  }
+}
+
+/** This machine, as far as this process may use it. */
+export function readMachine(): Machine {
+  const cpuInfo = readCpuInfo();
+  // A control group's limit; 0 or more than the machine has where there is none.
+  const constrainedBytes = process.constrainedMemory() ?? 0;
+  const totalBytes = os.totalmem();
+  return {
+    processor: processorNameOf(os.cpus()[0]?.model, cpuInfo),
+    architecture: process.arch,
+    // Patch releases come weekly and change no latency.
+    operatingSystem: `${os.type()} ${/^\d+(?:\.\d+)?/.exec(os.release())?.[0] ?? os.release()}`,
+    cores: os.availableParallelism(),
+    memoryBytes: constrainedBytes > 0 ? Math.min(constrainedBytes, totalBytes) : totalBytes,
+    cacheBytes: readCacheBytes(),
+    processorFeatures: processorFeaturesIn(cpuInfo),
+  };
+}
+
+/** The system that measurements on this machine, with this framework and these run options, are taken on. */
+export function describeSystem(machine: Machine, framework: Framework, runOptions: RunOptions): System {
+  const { processorFeatures, ...rest } = machine;
+  return withFingerprint({
+    ...rest,
+    processorFeatures: [...processorFeatures],
+    framework: framework.name,
+    frameworkVersion: framework.version,
+    runOptions,
+  });
+}
+
+/** What a measuring process may take where nobody says: half of the machine's, so that it never makes it swap. */
+export function defaultMemoryLimitBytes(machine: Machine): number {
+  return machine.memoryBytes / 2;
+}

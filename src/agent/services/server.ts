@@ -1,0 +1,67 @@
+import { PlatformError } from '../../base/errors.js';
+import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import type { Framework } from '../../predictor/predictor.js';
+import type { ServerSecurity } from '../../rpc/security.js';
+import { createRpcServer } from '../../rpc/server.js';
+import { addBenchmarkService } from './benchmark-service.js';
+import { type Machine, readMachine } from './describe-system.js';
+import { WorkerRunner } from '../worker/worker-runner.js';
+import { addPredictService, type PredictAccess, type ResolveModel } from './predict-service.js';
+import { removeStaleFolders } from '../jobs/temporary-folder.js';
+import { addTraceService } from './trace-service.js';
+
+export interface AgentOptions {
+  /** Loopback by default; anything else needs TLS and a token. */
+  readonly host?: string;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  readonly security?: ServerSecurity | undefined;
+  /** What it runs models with. */
+  readonly framework?: FrameworkName | undefined;
+  /** Without it, no model can be opened by name; measuring needs none. */
+  readonly resolveModel?: ResolveModel;
+  /** What predictions may read; by default pictures on the internet. */
+  readonly access?: PredictAccess;
+}
+
+export interface RunningAgent {
+  readonly machine: Machine;
+  readonly framework: Framework;
+  /** host:port, as `connectAgent` takes it. */
+  readonly address: string;
+  /** Stops measuring, ends every process that this agent started, and stops listening. May be called again. */
+  close(): Promise<void>;
+}
+
+const knowsNoModels: ResolveModel = (name) => {
+  return Promise.reject(new PlatformError('not_found', `this agent knows no models, so not ${name} either`));
+};
+
+/**
+ * Serves this machine over gRPC: measures benchmarks, one at a time, opens models, answers health checks. All heavy work
+ * happens in child processes, so that it always answers.
+ *
+ * @throws PlatformError as the server's `listen`
+ */
+export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
+  const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
+  const { framework = DEFAULT_FRAMEWORK, access = {} } = options;
+  const server = createRpcServer({ security });
+  const runner = new WorkerRunner(framework);
+  const { calls } = server;
+  const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
+  addBenchmarkService(server, shared);
+  addTraceService(server, shared);
+  addPredictService(server, { ...shared, ...access, resolveModel });
+  const address = await server.listen({ host, port });
+  await removeStaleFolders();
+
+  const stop = async (): Promise<void> => {
+    // The calls learn why before their measurements end.
+    const closed = server.close(new PlatformError('unavailable', 'the agent is shutting down'));
+    await runner.close();
+    await closed;
+  };
+  let stopped: Promise<void> | undefined;
+  return { machine: shared.machine, framework: shared.framework, address, close: () => (stopped ??= stop()) };
+}

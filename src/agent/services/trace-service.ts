@@ -1,0 +1,82 @@
+import type { handleServerStreamingCall, Metadata } from '@grpc/grpc-js';
+import {
+  type TakeSpansRequest,
+  type TakeSpansResponse,
+  TraceBenchmarkRequest,
+  type TraceBenchmarkResponse,
+  TraceServiceService,
+} from '../../generated/mlmodelscope/trace/v1/trace.js';
+import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
+import type { RpcServer } from '../../rpc/server.js';
+import { requireTracing } from '../../tracing/start-tracing.js';
+import { activeTracing } from '../../tracing/tracing.js';
+import type { MeasureProgress } from '../benchmark-agent.js';
+import type { BenchmarkServiceOptions } from './benchmark-service.js';
+import { defaultMemoryLimitBytes, describeSystem } from './describe-system.js';
+import { decodeGuarded } from '../wire/guarded-request.js';
+import { tracedOf } from '../worker/job-end.js';
+import { fromWireLevel, toWireLayerTrace, toWireSpan } from '../wire/trace-wire.js';
+import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress } from '../wire/benchmark-wire.js';
+
+/** Far below the limit of a message: a span has about a kilobyte. */
+const SPANS_PER_MESSAGE = 500;
+
+const DEFINITION = {
+  ...TraceServiceService,
+  traceBenchmark: {
+    ...TraceServiceService.traceBenchmark,
+    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => TraceBenchmarkRequest.decode(checked)),
+  },
+};
+
+/** Runs the work in the trace of the caller: that is where the server has put it already, unless tracing was off until now. */
+async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
+  if (activeTracing() !== undefined) return work();
+  const tracing = await requireTracing({ serviceName: 'mlmodelscope-agent', environment: process.env });
+  const headers = Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]));
+  return tracing.under(headers, work);
+}
+
+/** Adds the service that shows what a model's runs are made of. */
+export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
+  const { machine, framework, runner, calls } = options;
+
+  const answerTraceBenchmark: handleServerStreamingCall<TraceBenchmarkRequest, TraceBenchmarkResponse> = (call) => {
+    void calls.stream(call, async (signal) => {
+      const { request } = call;
+      const benchmark = fromWireBenchmark(request.benchmark);
+      const runOptions = fromWireRunOptions(request.runOptions);
+      const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const onProgress = (progress: MeasureProgress): void => {
+        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+      };
+      const onWaiting = (): void => {
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (plan.warmupRuns + plan.runs) });
+      };
+      const job = { kind: 'trace', benchmark, runOptions, plan } as const;
+      const limits = { timeLimitMs: 2 * plan.timeLimitMs, memoryLimitBytes: plan.memoryLimitBytes };
+      const run = () => runner.run(job, limits, { signal, onProgress, onWaiting });
+      const end = await inCallersTrace(call.metadata, async () => {
+        return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
+      });
+      const trace = toWireLayerTrace(tracedOf(end), describeSystem(machine, framework, runOptions));
+      call.write({ event: { $case: 'trace', value: trace } });
+    });
+  };
+
+  const answerTakeSpans: handleServerStreamingCall<TakeSpansRequest, TakeSpansResponse> = (call) => {
+    void calls.stream(call, () => {
+      const spans = (activeTracing()?.takeSpans(call.request.traceId) ?? []).map(toWireSpan);
+      for (let sent = 0; sent < spans.length; sent += SPANS_PER_MESSAGE) {
+        call.write({ spans: spans.slice(sent, sent + SPANS_PER_MESSAGE) });
+      }
+      return Promise.resolve();
+    });
+  };
+
+  server.addService(
+    DEFINITION,
+    { traceBenchmark: answerTraceBenchmark, takeSpans: answerTakeSpans },
+    { maxRequestBytes: { traceBenchmark: MAX_MESSAGE_BYTES } },
+  );
+}

@@ -1,0 +1,209 @@
+// Between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks what it gets
+// and throws PlatformError `usage`; which side was wrong is for the caller to say.
+import { z } from 'zod';
+import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import type { Benchmark, BenchmarkInput } from '../../measurement/benchmark.js';
+import type { Conditions } from '../../measurement/conditions.js';
+import { type FailureReason, type Measurement, measurementSchema } from '../../measurement/measurement.js';
+import type { Protocol } from '../../measurement/protocol.js';
+import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
+import type { InferredValue, MeasurePhase, MeasureProgress } from '../benchmark-agent.js';
+import type { Measured } from '../jobs/job.js';
+import { check } from '../../rpc/check-message.js';
+import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
+import { benchmarkSchema, elementTypeSchema, planSchema, requestedRunOptionsSchema } from './request-schema.js';
+
+export { fromWireDuration, toWireDuration };
+
+const ROLES = {
+  weight: wire.Input_Role.WEIGHT,
+  activation: wire.Input_Role.ACTIVATION,
+} as const satisfies Record<BenchmarkInput['role'], wire.Input_Role>;
+
+const PHASES = {
+  waiting: wire.Progress_Phase.WAITING,
+  preparing: wire.Progress_Phase.PREPARING,
+  running: wire.Progress_Phase.RUNNING,
+} as const satisfies Record<MeasurePhase, wire.Progress_Phase>;
+
+const REASONS = {
+  unsupported: wire.Failure_Reason.UNSUPPORTED,
+  out_of_memory: wire.Failure_Reason.OUT_OF_MEMORY,
+  timeout: wire.Failure_Reason.TIMEOUT,
+  crashed: wire.Failure_Reason.CRASHED,
+  run_failed: wire.Failure_Reason.RUN_FAILED,
+} as const satisfies Record<FailureReason, wire.Failure_Reason>;
+
+/** The key with this value; undefined for values that only a newer version knows. */
+function keyOf<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
+  return (Object.keys(record) as K[]).find((key) => record[key] === value);
+}
+
+export function toWireBenchmark({ signature, model, inputs }: Benchmark): wire.Benchmark {
+  return {
+    signature,
+    model,
+    inputs: inputs.map(({ name, role, elementType, dims, fill }) => {
+      const { low, high, seed } = fill;
+      return { name, role: ROLES[role], elementType, dims: dims.map(BigInt), low, high, seed: BigInt(seed) };
+    }),
+  };
+}
+
+/** @throws PlatformError `usage` */
+export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
+  const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed }) => {
+    const fill = { low, high, seed: Number(seed) };
+    return { name, role: keyOf(ROLES, role), elementType, dims: dims.map(Number), fill };
+  });
+  return check(benchmarkSchema, { signature: message?.signature, model: message?.model, inputs }, 'benchmark');
+}
+
+/** @throws PlatformError `usage` */
+export function fromWireRunOptions(message: wire.RunOptions | undefined): RunOptions {
+  return check(requestedRunOptionsSchema, message, 'run_options');
+}
+
+export function toWireProtocol(protocol: Protocol): wire.Protocol {
+  return {
+    warmupRuns: protocol.warmupRuns,
+    runs: protocol.runs,
+    minRuns: protocol.minRuns,
+    timeBudget: toWireDuration(protocol.timeBudgetMs),
+    timeLimit: toWireDuration(protocol.timeLimitMs),
+    memoryLimitBytes: BigInt(Math.ceil(protocol.memoryLimitBytes)),
+    occasion: protocol.occasion,
+  };
+}
+
+/**
+ * @param defaultMemoryLimitBytes stands for the message's 0
+ * @throws PlatformError `usage`
+ */
+export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): Protocol {
+  const protocol = message ?? wire.Protocol.create();
+  const { warmupRuns, runs, minRuns, timeBudget, timeLimit, memoryLimitBytes, occasion } = protocol;
+  const plan = {
+    warmupRuns,
+    runs,
+    minRuns,
+    timeBudgetMs: fromWireDuration(timeBudget),
+    timeLimitMs: fromWireDuration(timeLimit),
+    memoryLimitBytes: memoryLimitBytes === 0n ? defaultMemoryLimitBytes : Number(memoryLimitBytes),
+    occasion: Math.max(1, occasion),
+  };
+  return check(planSchema, plan, 'protocol');
+}
+
+export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {
+  return { ...rest, memoryBytes: BigInt(Math.round(memoryBytes)), cacheBytes: BigInt(Math.round(cacheBytes)) };
+}
+
+/** @throws PlatformError `usage` */
+export function fromWireSystem(message: wire.System | undefined): System {
+  const system =
+    message === undefined
+      ? undefined
+      : {
+          ...message,
+          memoryBytes: Number(message.memoryBytes),
+          cacheBytes: Number(message.cacheBytes),
+        };
+  return check(systemSchema, system, 'system');
+}
+
+export function toWireProgress({ phase, runsDone, runsTotal }: MeasureProgress): wire.Progress {
+  return { phase: PHASES[phase], runsDone, runsTotal };
+}
+
+/** Undefined for a phase that only a newer version knows. */
+export function fromWireProgress({ phase, runsDone, runsTotal }: wire.Progress): MeasureProgress | undefined {
+  const known = keyOf(PHASES, phase);
+  return known === undefined ? undefined : { phase: known, runsDone, runsTotal };
+}
+
+function toWireOutcome({ outcome }: Measured): wire.Measurement['outcome'] {
+  if (outcome.kind === 'samples') {
+    return { $case: 'samples', value: { runMs: outcome.runMs, warmupMs: outcome.warmupMs } };
+  }
+  return { $case: 'failure', value: { reason: REASONS[outcome.reason], message: outcome.message } };
+}
+
+export function toWireMeasurement(signature: string, measured: Measured, system: System): wire.Measurement {
+  return {
+    signature,
+    outcome: toWireOutcome(measured),
+    costMs: measured.costMs,
+    sessionMs: measured.sessionMs,
+    peakMemoryBytes: BigInt(Math.round(measured.peakMemoryBytes)),
+    system: toWireSystem(system),
+    conditions: toWireConditions(measured.conditions),
+  };
+}
+
+function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
+  if (conditions === undefined) return undefined;
+  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz } = conditions;
+  return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz };
+}
+
+/** Without what is not known: a message has those fields as undefined. */
+function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
+  if (message === undefined) return {};
+  return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
+}
+
+function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
+  if (outcome?.$case === 'samples') return { kind: 'samples', ...outcome.value };
+  if (outcome?.$case !== 'failure') return undefined;
+  return { kind: 'failure', reason: keyOf(REASONS, outcome.value.reason), message: outcome.value.message };
+}
+
+/**
+ * @param measuredAt ISO 8601 in UTC
+ * @throws PlatformError `usage`
+ */
+export function fromWireMeasurement(message: wire.Measurement, protocol: Protocol, measuredAt: string): Measurement {
+  const measurement = {
+    signature: message.signature,
+    system: fromWireSystem(message.system),
+    protocol,
+    outcome: fromWireOutcome(message.outcome),
+    costMs: message.costMs,
+    sessionMs: message.sessionMs,
+    peakMemoryBytes: Number(message.peakMemoryBytes),
+    ...fromWireConditions(message.conditions),
+    measuredAt,
+  };
+  return check(measurementSchema, measurement, 'measurement');
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+export function toWireValues(values: ReadonlyMap<string, InferredValue>): wire.ValueType[] {
+  return [...values].map(([name, { elementType, dims, content, minimum, maximum }]) => {
+    // An uint64 can be beyond the message's int64: then it has no range.
+    const hasRange = minimum !== undefined && maximum !== undefined && maximum <= MAX_INT64;
+    const range = hasRange ? { minimum, maximum } : { minimum: undefined, maximum: undefined };
+    return { name, elementType, dims: dims.map(BigInt), content, ...range };
+  });
+}
+
+const inferredValueSchema = z.object({
+  elementType: elementTypeSchema,
+  dims: z.array(z.int().min(0)),
+});
+
+/** @throws PlatformError `usage` */
+export function fromWireValues(values: readonly wire.ValueType[]): ReadonlyMap<string, InferredValue> {
+  return new Map(
+    values.map(({ name, elementType, dims, content, minimum, maximum }) => [
+      name,
+      {
+        ...check(inferredValueSchema, { elementType, dims: dims.map(Number) }, `value ${name}`),
+        ...(content === undefined ? {} : { content }),
+        ...(minimum === undefined || maximum === undefined ? {} : { minimum, maximum }),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { BenchmarkInput } from '../../measurement/benchmark.js';
+import { protocolSchema } from '../../measurement/protocol.js';
+import { runOptionsSchema } from '../../measurement/system.js';
+import { byteLengthOf, elementCount, ELEMENT_TYPES, type ElementType } from '../../onnx/element-type.js';
+
+// What a request may ask for. Whatever passes, the measuring process gets; what it then takes is limited there.
+
+const MAX_INPUTS = 100_000;
+const MAX_RANK = 64;
+/** Of all inputs together: more than any machine that this runs on has, and far below 2^53. */
+const MAX_FILLED_BYTES = 2 ** 44;
+const MAX_DURATION_MS = 24 * 3600 * 1000;
+
+export const elementTypeSchema = z.enum(Object.keys(ELEMENT_TYPES) as [ElementType, ...ElementType[]]);
+
+const inputSchema = z.strictObject({
+  name: z.string().min(1).max(4096),
+  role: z.enum(['weight', 'activation']),
+  elementType: elementTypeSchema,
+  dims: z.array(z.int().min(0).max(MAX_FILLED_BYTES)).max(MAX_RANK),
+  fill: z
+    .strictObject({ low: z.number(), high: z.number(), seed: z.int().min(0) })
+    .refine(({ low, high }) => low <= high, 'low is above high'),
+});
+
+function filledBytes(inputs: readonly BenchmarkInput[]): number {
+  return inputs.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+}
+
+export const benchmarkSchema = z.strictObject({
+  signature: z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hexadecimal digits'),
+  model: z.instanceof(Uint8Array).refine(({ length }) => length > 0, 'empty'),
+  inputs: z
+    .array(inputSchema)
+    .max(MAX_INPUTS)
+    .refine((inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length, 'two inputs of the same name')
+    .refine((inputs) => filledBytes(inputs) <= MAX_FILLED_BYTES, `more than ${MAX_FILLED_BYTES} bytes in all`),
+});
+
+export const requestedRunOptionsSchema = runOptionsSchema.extend({
+  executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
+});
+
+export const planSchema = protocolSchema.extend({
+  timeBudgetMs: z.number().positive().max(MAX_DURATION_MS),
+  timeLimitMs: z.number().positive().max(MAX_DURATION_MS),
+});

@@ -1,0 +1,94 @@
+// Between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
+import { z } from 'zod';
+import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
+import type { System } from '../../measurement/system.js';
+import { check } from '../../rpc/check-message.js';
+import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
+import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
+import type { LayerTrace } from '../layer-trace.js';
+import { toWireSystem } from './benchmark-wire.js';
+
+/** The deepest level that this wire has; runtimes here tell nothing of libraries and hardware. */
+export function toWireLevel(level: TraceLevel): wire.TraceLevel {
+  if (includesLevel(level, 'FRAMEWORK_TRACE')) return wire.TraceLevel.FRAMEWORK;
+  return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;
+}
+
+/** Everything for a level that only a newer version knows, or that nobody gave. */
+export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
+  switch (level) {
+    case wire.TraceLevel.APPLICATION:
+      return 'APPLICATION_TRACE';
+    case wire.TraceLevel.MODEL:
+      return 'MODEL_TRACE';
+    default:
+      return 'FRAMEWORK_TRACE';
+  }
+}
+
+export function toWireLayerTrace({ untracedMs, tracedMs, kernels }: LayerTrace, system: System): wire.LayerTrace {
+  return {
+    untracedMs: [...untracedMs],
+    tracedMs: [...tracedMs],
+    kernels: kernels.map(({ runMs, ...kernel }) => ({ ...kernel, runMs: [...runMs] })),
+    system: toWireSystem(system),
+  };
+}
+
+const timesSchema = z.array(z.number().nonnegative()).min(1);
+
+const layerTraceSchema = z.object({
+  untracedMs: timesSchema,
+  tracedMs: timesSchema,
+  kernels: z.array(
+    z.object({
+      sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
+      name: z.string(),
+      opName: z.string(),
+      executionProvider: z.string(),
+      shape: z.string(),
+      inputShape: z.string(),
+      elementType: z.string(),
+      runMs: timesSchema,
+    }),
+  ),
+});
+
+/** @throws PlatformError `usage` */
+export function fromWireLayerTrace(message: wire.LayerTrace): LayerTrace {
+  return check(layerTraceSchema, message, 'trace');
+}
+
+export function toWireSpan(span: SpanDocument): wire.Span {
+  return {
+    traceId: span.trace_id,
+    spanId: span.span_id,
+    parentSpanId: span.parent_span_id,
+    name: span.name,
+    kind: span.kind,
+    startUnixNano: BigInt(span.start_unix_nano),
+    endUnixNano: BigInt(span.end_unix_nano),
+    status: span.status,
+    statusMessage: span.status_message,
+    attributesJson: JSON.stringify(span.attributes),
+    resourceJson: JSON.stringify(span.resource),
+  };
+}
+
+/** @throws PlatformError `usage`, SyntaxError for attributes that are no JSON */
+export function fromWireSpan(message: wire.Span): SpanDocument {
+  const document = {
+    trace_id: message.traceId,
+    span_id: message.spanId,
+    parent_span_id: message.parentSpanId,
+    name: message.name,
+    kind: message.kind,
+    start_unix_nano: `${message.startUnixNano}`,
+    end_unix_nano: `${message.endUnixNano}`,
+    attributes: JSON.parse(message.attributesJson) as unknown,
+    status: message.status,
+    status_message: message.statusMessage,
+    resource: JSON.parse(message.resourceJson) as unknown,
+  };
+  return check(spanDocumentSchema, document, 'span');
+}

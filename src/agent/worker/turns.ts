@@ -1,0 +1,53 @@
+import { PlatformError } from '../../base/errors.js';
+import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+
+/** Requests hold their benchmark's bytes while they wait, up to 64 MiB each. */
+const MAX_WAITING = 32;
+
+export interface TurnOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called once where it is not at once this task's turn. */
+  readonly onWaiting?: (() => void) | undefined;
+}
+
+/** Lets one task run at a time, first come, first served: what runs beside a measurement disturbs it. */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `exhausted` in a crowd */
+  async take<T>(task: () => Promise<T>, { signal, onWaiting }: TurnOptions = {}): Promise<T> {
+    throwIfCancelled(signal);
+    if (this.#taken) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
+      }
+      onWaiting?.();
+      await this.#comeUp(signal);
+    }
+    this.#taken = true;
+    try {
+      return await task();
+    } finally {
+      this.#taken = false;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  #comeUp(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(comeUp), 1);
+        if (signal !== undefined) reject(cancellationOf(signal));
+      };
+      const comeUp = (): void => {
+        signal?.removeEventListener('abort', leave);
+        // Taken at once, so that nobody slips in before the promise's continuation runs.
+        this.#taken = true;
+        resolve();
+      };
+      this.#waiting.push(comeUp);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+}

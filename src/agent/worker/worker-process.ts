@@ -1,0 +1,245 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { PlatformError } from '../../base/errors.js';
+import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { activeTracing } from '../../tracing/tracing.js';
+import type { MeasureProgress } from '../benchmark-agent.js';
+import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import { briefly, type Failure, failureOfDeath } from '../failure.js';
+import type { JobEnd } from './job-end.js';
+import {
+  type Assignment,
+  type WorkerJob,
+  LIFELINE_FILE_DESCRIPTOR,
+  type WorkerMessage,
+  threadsOf,
+} from '../jobs/job.js';
+import { temporaryFolderPath } from '../jobs/temporary-folder.js';
+import { watchMemory } from './watch-memory.js';
+
+/** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
+const START_LIMIT_MS = 60_000;
+
+const LAST_WORDS_LENGTH = 4096;
+
+/** A process that did a few dozen jobs, or kept this much of a job's memory, has done enough: sessions leak. */
+const MAX_JOBS = 64;
+const MAX_KEPT_BYTES = 256 * 2 ** 20;
+
+/**
+ * Where glibc's allocator moves its thresholds by itself after some large allocations came and went (mallopt(3),
+ * M_MMAP_THRESHOLD). Started there, a process measures its first job like its tenth: before, one run in twenty paid a
+ * millisecond for fresh pages.
+ */
+const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
+
+export interface JobLimits {
+  readonly timeLimitMs: number;
+  readonly memoryLimitBytes: number;
+}
+
+export interface JobHooks {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
+}
+
+interface Enforcement {
+  /** The limit that the process was ended for. */
+  broken(): Failure | undefined;
+  peakBytes(): number;
+  stop(): void;
+}
+
+type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
+
+interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The agent's side of a measuring process (worker.ts). One job at a time; any death is an answer, never an error. */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<Exit>;
+  #lastWords = '';
+  #jobs = 0;
+  #startBytes = 0;
+  #keptBytes = 0;
+  #alive = true;
+  readonly #keepsThreads: boolean;
+  #threads: number | undefined;
+  /** Of what it has measured; see Protocol. */
+  #occasion: number | undefined;
+
+  private constructor(framework: FrameworkName) {
+    const temporaryFolder = temporaryFolderPath();
+    const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
+    this.#keepsThreads = keepsThreads;
+    this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [temporaryFolder, framework], {
+      serialization: 'advanced',
+      // The last one is the lifeline, see lifeline.ts.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
+      execArgv: ['--expose-gc', ...nodeFlags],
+      env: { ...SETTLED_ALLOCATOR, ...process.env },
+    });
+    (this.#child.stderr as Readable).setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_LENGTH);
+    });
+    // Its end says nothing that the process's exit does not.
+    this.#child.stdio[LIFELINE_FILE_DESCRIPTOR]?.on('error', () => {});
+    this.#child.once('exit', () => {
+      this.#alive = false;
+    });
+    this.#exit = new Promise<Exit>((resolve) => {
+      this.#child.once('close', (exitCode, signal) => resolve({ exitCode, signal }));
+      this.#child.on('error', () => {
+        this.#alive = false;
+        resolve({ exitCode: null, signal: null });
+      });
+    }).then(async (exit) => {
+      await rm(temporaryFolder, { recursive: true, force: true });
+      return exit;
+    });
+  }
+
+  /** @throws PlatformError `unavailable` where the process does not come up */
+  static async start(framework: FrameworkName): Promise<WorkerProcess> {
+    const measuring = new WorkerProcess(framework);
+    const tooLate = setTimeout(() => measuring.#end(), START_LIMIT_MS);
+    const report = await Promise.race([measuring.#nextReport(), measuring.#exit]);
+    clearTimeout(tooLate);
+    if (!('kind' in report) || report.kind !== 'ready') {
+      await measuring.kill();
+      const said = briefly(measuring.#lastWords);
+      throw new PlatformError('unavailable', `the measuring process does not start${said === '' ? '' : `: ${said}`}`);
+    }
+    measuring.#startBytes = report.residentBytes;
+    return measuring;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** False as soon as it has ended or is told to. */
+  get isAlive(): boolean {
+    return this.#alive;
+  }
+
+  /** Whether it should get this job, and not a new process. */
+  suits(job: WorkerJob): boolean {
+    const isSameOccasion = job.kind !== 'measure' || (this.#occasion ?? job.plan.occasion) === job.plan.occasion;
+    if (!isSameOccasion) return false;
+    const isFresh = this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
+    return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
+  }
+
+  /** Resolves when the process has ended, for whatever reason. */
+  async ended(): Promise<void> {
+    await this.#exit;
+  }
+
+  async kill(): Promise<void> {
+    this.#end();
+    await this.#exit;
+  }
+
+  #end(): void {
+    this.#alive = false;
+    this.#child.kill('SIGKILL');
+  }
+
+  #nextReport(): Promise<WorkerMessage> {
+    return new Promise((resolve) => this.#child.once('message', (report) => resolve(report as WorkerMessage)));
+  }
+
+  /**
+   * Has the process do a job, within limits.
+   *
+   * @throws PlatformError `cancelled` after the signal; the process is gone then
+   */
+  async run(job: WorkerJob, limits: JobLimits, { signal, onProgress }: JobHooks = {}): Promise<JobEnd> {
+    throwIfCancelled(signal);
+    this.#jobs++;
+    this.#threads ??= threadsOf(job);
+    if (job.kind === 'measure') this.#occasion ??= job.plan.occasion;
+    const startMs = performance.now();
+    let preparingMs: number | undefined;
+    const result = this.#resultOf(job, (progress) => {
+      if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
+      onProgress?.(progress);
+    });
+    const limit = this.#enforce(limits);
+    const cancel = (): void => this.#end();
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      const ended = await Promise.race([result, this.#exit]);
+      if (signal?.aborted === true) {
+        await this.#exit;
+        throw cancellationOf(signal);
+      }
+      if ('result' in ended) {
+        await activeTracing()?.record(ended.spans);
+        return ended.result;
+      }
+      const elapsedMs = performance.now() - startMs;
+      return {
+        kind: 'died',
+        failure: limit.broken() ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords),
+        elapsedMs,
+        preparingMs: preparingMs ?? elapsedMs,
+        peakMemoryBytes: limit.peakBytes(),
+      };
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      limit.stop();
+      this.#child.removeAllListeners('message');
+    }
+  }
+
+  #resultOf(job: WorkerJob, onProgress: (progress: MeasureProgress) => void): Promise<ResultReport> {
+    return new Promise((resolve) => {
+      this.#child.on('message', (message) => {
+        const report = message as WorkerMessage;
+        if (report.kind === 'progress') onProgress(report.progress);
+        if (report.kind === 'result') {
+          this.#keptBytes = report.residentBytes;
+          resolve(report);
+        }
+      });
+      // Where the process is gone already, its exit says so.
+      const assignment: Assignment = { job, traceLevel: activeTracing()?.level() ?? 'NO_TRACE' };
+      this.#child.send(assignment, () => {});
+    });
+  }
+
+  /** Ends the process when it breaks a limit. */
+  #enforce({ timeLimitMs, memoryLimitBytes }: JobLimits): Enforcement {
+    let broken: Failure | undefined;
+    const end = (failure: Failure): void => {
+      broken ??= failure;
+      this.#end();
+    };
+    const watch = watchMemory(this.pid, {
+      limitBytes: memoryLimitBytes,
+      onExceeded: (residentBytes) => {
+        const [taken, limit] = [residentBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
+        const message = `the measuring process took ${taken} of memory, the limit is ${limit}`;
+        end({ reason: 'out_of_memory', message });
+      },
+    });
+    const timer = setTimeout(() => {
+      end({ reason: 'timeout', message: `not done within the time limit of ${timeLimitMs / 1000} s` });
+    }, timeLimitMs);
+    return {
+      broken: () => broken,
+      peakBytes: () => watch.peakBytes(),
+      stop() {
+        clearTimeout(timer);
+        watch.stop();
+      },
+    };
+  }
+}

@@ -1,0 +1,126 @@
+// The measuring process. It is started by worker-process.ts, does one job at a time, and decides nothing: limits,
+// cancellation and recycling are the agent's, which simply kills it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { SpanRecorder } from '../../tracing/span-recorder.js';
+import { inferTypes } from '../jobs/infer-types.js';
+import type { LifelineData } from './lifeline.js';
+import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
+import { optimizeGraph } from '../jobs/optimize-graph.js';
+import { traceBenchmark } from '../jobs/trace-benchmark.js';
+import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
+import type { PredictSession } from '../jobs/predict-session.js';
+import { watchConditions } from '../jobs/watch-conditions.js';
+
+const [temporaryFolder = '', framework] = process.argv.slice(2);
+
+// A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+const lifelineData: LifelineData = { temporaryFolder };
+new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
+
+/** Writes to a file of Linux's /proc/self; elsewhere, and where it is not allowed, nothing happens. */
+function writeProcessFile(name: string, value: string): void {
+  if (process.platform !== 'linux') return;
+  try {
+    writeFileSync(`/proc/self/${name}`, value);
+  } catch {
+    // A container may forbid it; then this process is an ordinary candidate, or a peak is an older job's.
+  }
+}
+
+// If memory runs out, the kernel is to take this process and no other.
+writeProcessFile('oom_score_adj', '1000');
+
+/** Starts a new peak of resident memory. Source: "clear_refs", value 5, in the kernel's filesystems/proc.rst. */
+function resetPeakMemory(): void {
+  writeProcessFile('clear_refs', '5');
+}
+
+function peakMemoryBytes(): number {
+  if (process.platform === 'linux') {
+    const peakKiB = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];
+    if (peakKiB !== undefined) return Number(peakKiB) * 1024;
+  }
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+function send(report: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => {
+    // Where the agent is gone, this process is about to be.
+    process.send?.(report, undefined, {}, () => resolve());
+  });
+}
+
+/**
+ * Frees the outputs of the run before, whose memory then serves the next run. Left to themselves they pile up, and runs
+ * pay for fresh pages or for the collection: on a 3 MB output that made times bimodal, 0.2 and 1.1 ms.
+ */
+async function settle(): Promise<void> {
+  globalThis.gc?.({ type: 'minor' });
+  await setImmediate();
+}
+
+function nowNs(): bigint {
+  return process.hrtime.bigint();
+}
+
+const context: Omit<MeasureContext, 'recorder'> = {
+  predictor: await FRAMEWORKS[framework as FrameworkName].load(),
+  temporaryFolder,
+  nowNs,
+  settle,
+  peakMemoryBytes,
+  watchConditions: () => watchConditions(nowNs),
+  onProgress: (progress) => send({ kind: 'progress', progress }),
+};
+
+/** The model that this process predicts with, where it is for that. */
+let session: PredictSession | undefined;
+
+/** What measures does not load the image library. */
+async function openSession({ model, runOptions }: OpenJob): Promise<PredictSession> {
+  const { PredictSession } = await import('../jobs/predict-session.js');
+  return PredictSession.open(model, runOptions, context.predictor);
+}
+
+async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult> {
+  switch (job.kind) {
+    case 'measure':
+      return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
+    case 'trace':
+      return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
+    case 'infer-types':
+      return { kind: 'inferred', values: await inferTypes(job, context) };
+    case 'optimize':
+      return { kind: 'optimized', optimized: await optimizeGraph(job, context) };
+    case 'open':
+      session = await openSession(job);
+      return { kind: 'opened' };
+    case 'predict':
+      if (session === undefined) throw new PlatformError('internal', 'no model is open in this process');
+      return { kind: 'predicted', predicted: await session.predict(job.batch, recorder) };
+  }
+}
+
+async function perform({ job, traceLevel }: Assignment): Promise<void> {
+  resetPeakMemory();
+  const recorder = new SpanRecorder(traceLevel);
+  let result: JobResult;
+  try {
+    const span = { level: 'APPLICATION_TRACE', attributes: { 'process.pid': process.pid } } as const;
+    result = await recorder.section(job.kind.replaceAll('-', '_'), span, () => resultOf(job, recorder));
+  } catch (error) {
+    const code = error instanceof PlatformError ? error.code : 'internal';
+    result = { kind: 'rejected', code, message: messageOf(error) };
+  }
+  globalThis.gc?.();
+  const spans = recorder.take();
+  await send({ kind: 'result', result, spans, residentBytes: process.memoryUsage.rss() });
+}
+
+process.on('message', (assignment) => void perform(assignment as Assignment));
+await send({ kind: 'ready', residentBytes: process.memoryUsage.rss() });

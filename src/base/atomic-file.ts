@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { PlatformError } from './errors.js';
+import { makeFolder } from './make-folder.js';
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each piece with the bytes written so far and the bytes there will be. */
+  readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
+}
+
+/** A temporary file that nobody has written to for so long is nobody's, wherever its writer ran. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+/** This machine or container: process ids mean nothing on another one that shares the folder. */
+const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
+
+/** What a temporary file is called: its writer's host and process, so that others can tell whether it still lives. */
+const TEMPORARY = /^\..+\.(?<host>[A-Za-z0-9-]*)\.(?<pid>\d+)\.[0-9a-f]{8}\.tmp$/;
+
+/**
+ * Writes a file so that others see it whole or not at all: under a temporary name in the same folder, flushed to the
+ * disk, then renamed. Removes the temporary file when it fails, and those of processes that were killed.
+ *
+ * @param chunks pieces that need to be valid only until the next one is asked for
+ * @throws what the operating system says, and PlatformError `cancelled` when the signal aborts
+ */
+export async function writeFileAtomically(
+  file: string,
+  chunks: Iterable<Uint8Array>,
+  byteLength: number,
+  options: WriteOptions = {},
+): Promise<void> {
+  const folder = path.dirname(file);
+  makeFolder(folder);
+  await removeAbandoned(folder);
+  const unique = randomBytes(4).toString('hex');
+  const temporary = path.join(folder, `.${path.basename(file)}.${HOST}.${process.pid}.${unique}.tmp`);
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      await writeAll(handle, file, chunks, byteLength, options);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (thrown) {
+    await rm(temporary, { force: true });
+    throw thrown;
+  }
+  await flushFolder(folder);
+}
+
+async function writeAll(
+  handle: FileHandle,
+  file: string,
+  chunks: Iterable<Uint8Array>,
+  byteLength: number,
+  { signal, onProgress }: WriteOptions,
+): Promise<void> {
+  let bytes = 0;
+  for (const chunk of chunks) {
+    if (signal?.aborted === true) {
+      throw new PlatformError('cancelled', `writing ${file} was cancelled`, { cause: signal.reason });
+    }
+    for (let done = 0; done < chunk.length;) {
+      done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;
+    }
+    bytes += chunk.length;
+    onProgress?.(bytes, byteLength);
+  }
+}
+
+/** Makes the rename itself survive a power cut, where the operating system lets a folder be flushed. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  try {
+    await handle?.sync().catch(() => undefined);
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const writer = TEMPORARY.exec(name)?.groups;
+    if (writer === undefined) continue;
+    const temporary = path.join(folder, name);
+    const isDead = writer['host'] === HOST && !isRunning(Number(writer['pid']));
+    if (isDead || (await isOld(temporary))) await rm(temporary, { force: true }).catch(() => undefined);
+  }
+}
+
+async function isOld(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // EPERM: it runs, as another user.
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+  }
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { PlatformError } from '../base/errors.js';
+import type { Candidate } from '../manifest/index.js';
+import type { AgentOffer } from './agent-offer.js';
+
+export interface RegisteredAgent extends AgentOffer {
+  /** The name of its lease; known to the agent and the platform only. */
+  readonly id: string;
+  /** ISO 8601 in UTC. */
+  readonly registeredAt: string;
+}
+
+/** What of a candidate is not as required, one line each; empty where it fits. `LoadedEvaluation.unmet` is one. */
+export type Unmet = (candidate: Candidate) => readonly string[];
+
+/** The agents that the platform can measure on. */
+export interface AgentDirectory {
+  /** Every agent whose lease has not run out, in the order of registration. */
+  list(): readonly RegisteredAgent[];
+
+  /**
+   * The agent among those that fit whose turn was longest ago.
+   *
+   * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, listing each with
+   *   every constraint that it fails
+   */
+  choose(unmet: Unmet): RegisteredAgent;
+}
+
+/** A directory that agents put themselves into. */
+export interface LeasedDirectory extends AgentDirectory {
+  readonly leaseMs: number;
+
+  /**
+   * Adds an agent, in place of what was registered at its address.
+   *
+   * @throws PlatformError `exhausted` where there are too many
+   */
+  register(offer: AgentOffer): RegisteredAgent;
+
+  /** @throws PlatformError `not_found` where the lease has run out or never was: register again */
+  renew(id: string): void;
+
+  /** Does nothing where there is no such lease. */
+  unregister(id: string): void;
+}
+
+const DEFAULT_LEASE_MS = 30_000;
+
+const MAX_AGENTS = 1000;
+
+interface Entry {
+  readonly agent: RegisteredAgent;
+  expiresMs: number;
+  /** Number of the latest choice that fell on it; 0 before the first. */
+  chosen: number;
+}
+
+export interface DirectoryOptions {
+  /** After this long without renewal an agent is gone. */
+  readonly leaseMs?: number;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** A directory in memory. It forgets with its process: agents register again when their lease is not known. */
+export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory {
+  const { leaseMs = DEFAULT_LEASE_MS, now = () => performance.now() } = options;
+  const entries = new Map<string, Entry>();
+  let choices = 0;
+
+  function live(): readonly Entry[] {
+    const time = now();
+    for (const [id, { expiresMs }] of entries) if (expiresMs <= time) entries.delete(id);
+    return [...entries.values()];
+  }
+
+  return {
+    leaseMs,
+
+    list: () => live().map(({ agent }) => agent),
+
+    choose(unmet) {
+      const judged = live().map((entry) => ({ entry, problems: unmet(entry.agent) }));
+      const [first, ...rest] = judged.filter(({ problems }) => problems.length === 0).map(({ entry }) => entry);
+      if (first !== undefined) {
+        const entry = rest.reduce((earliest, other) => (other.chosen < earliest.chosen ? other : earliest), first);
+        entry.chosen = ++choices;
+        return entry.agent;
+      }
+      if (judged.length === 0) {
+        const advice = 'start one with `mlmodelscope agent --server ADDRESS`';
+        throw new PlatformError('unavailable', `no agent is registered; ${advice}`);
+      }
+      const lines = judged.flatMap(({ entry, problems }) =>
+        problems.map((line) => `  ${entry.agent.address}: ${line}`),
+      );
+      const advice = 'start an agent that does, or change the constraints';
+      throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
+    },
+
+    register(offer) {
+      const known = live();
+      const previous = known.find(({ agent }) => agent.address === offer.address);
+      if (previous !== undefined) entries.delete(previous.agent.id);
+      else if (known.length >= MAX_AGENTS) {
+        throw new PlatformError('exhausted', `${MAX_AGENTS} agents are registered already; stop one first`);
+      }
+      const agent = { ...offer, id: randomUUID(), registeredAt: new Date().toISOString() };
+      entries.set(agent.id, { agent, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
+      return agent;
+    },
+
+    renew(id) {
+      const entry = live().find(({ agent }) => agent.id === id);
+      if (entry === undefined) {
+        throw new PlatformError('not_found', 'no agent is registered under this id; register again');
+      }
+      entry.expiresMs = now() + leaseMs;
+    },
+
+    unregister(id) {
+      entries.delete(id);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { AgentRegistryServiceService } from '../generated/mlmodelscope/registry/v1/registry.js';
+import { createRpcClient, type RpcClient, type RpcClientOptions } from '../rpc/client.js';
+import { fromWireDuration } from '../rpc/duration.js';
+import type { AgentOffer } from './agent-offer.js';
+import { toWireAgent } from './agent-wire.js';
+
+const { registerAgent, renewAgent, unregisterAgent } = AgentRegistryServiceService;
+
+const CALL_DEADLINE_MS = 5000;
+
+/** An agent that is stopped doesn't wait longer for a server that may be gone. */
+const FAREWELL_DEADLINE_MS = 1000;
+
+/** After a failure; a server that is restarted is back within seconds. */
+const RETRY_MS = 1000;
+
+/** Two renewals may get lost. */
+const RENEWALS_PER_LEASE = 3;
+
+/** Where the server says these, saying the same again is of no use. */
+const FINAL = new Set(['usage', 'unauthenticated', 'unsupported']);
+
+export interface AnnounceOptions {
+  readonly client?: RpcClientOptions | undefined;
+  readonly signal: AbortSignal;
+  /** Called with every registration: the first one, and those after the server forgot. */
+  readonly onRegistered?: (() => void) | undefined;
+  /** Called once when the server stops answering. */
+  readonly onLost?: ((problem: string) => void) | undefined;
+}
+
+interface Lease {
+  readonly id: string;
+  readonly renewMs: number;
+}
+
+async function register(client: RpcClient, offer: AgentOffer): Promise<Lease> {
+  const request = { agent: toWireAgent(offer) };
+  const { agentId, lease } = await client.unary(registerAgent, request, { deadlineMs: CALL_DEADLINE_MS });
+  const leaseMs = fromWireDuration(lease) ?? 0;
+  if (leaseMs <= 0) throw new PlatformError('unsupported', `the server at ${client.address} gives no lease`);
+  return { id: agentId, renewMs: leaseMs / RENEWALS_PER_LEASE };
+}
+
+/** False where the server doesn't know the lease. */
+async function renew(client: RpcClient, { id }: Lease): Promise<boolean> {
+  try {
+    await client.unary(renewAgent, { agentId: id }, { deadlineMs: CALL_DEADLINE_MS });
+    return true;
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'not_found') return false;
+    throw error;
+  }
+}
+
+/** Ends the lease; a server that can't be told lets it run out. */
+async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
+  await client.unary(unregisterAgent, { agentId: id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
+}
+
+/** @returns at once when the signal aborts */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return setTimeout(ms, undefined, { signal }).catch(() => {});
+}
+
+/**
+ * Registers an agent with the platform's server at an address and keeps it registered, through restarts of the server,
+ * until the signal aborts; then it is registered no more.
+ *
+ * @throws PlatformError where the server refuses the agent: a wrong token, an offer that makes no sense
+ */
+export async function announceAgent(offer: AgentOffer, server: string, options: AnnounceOptions): Promise<void> {
+  const { signal, onRegistered, onLost } = options;
+  const client = createRpcClient(server, 'server', options.client);
+  let lease: Lease | undefined;
+  let lost = false;
+  try {
+    while (!signal.aborted) {
+      try {
+        if (lease === undefined || !(await renew(client, lease))) {
+          lease = await register(client, offer);
+          onRegistered?.();
+        }
+        lost = false;
+        await sleep(lease.renewMs, signal);
+      } catch (error) {
+        if (error instanceof PlatformError && FINAL.has(error.code)) throw error;
+        if (!lost) onLost?.(messageOf(error));
+        lost = true;
+        await sleep(RETRY_MS, signal);
+      }
+    }
+    if (lease !== undefined) await unregister(client, lease);
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout } from 'node:timers/promises';
+import { throwIfCancelled } from '../../base/cancellation.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import {
+  type Evaluation as WireEvaluation,
+  EvaluationServiceService,
+} from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+import type { Event as WireEvent } from '../../generated/mlmodelscope/evaluation/v1/event.js';
+import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
+import { isFinal, type LoggedEvent } from '../event.js';
+import { fromWireLogged } from '../wire/event-wire.js';
+import type { Registration } from '../link/link.js';
+import { type EvaluationSummary, fromWireEvaluation } from '../wire/record-wire.js';
+import type { Submission } from '../submission.js';
+import { toWireSubmission } from '../wire/submission-wire.js';
+
+const { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, cancelEvaluation, listPlugins } =
+  EvaluationServiceService;
+
+const CALL_DEADLINE_MS = 30_000;
+
+/** The server reads every model before it answers. */
+const SUBMIT_DEADLINE_MS = 5 * 60_000;
+
+/** Then the same is asked for again, from where it was. */
+const FOLLOW_DEADLINE_MS = 10 * 60_000;
+
+/** A server that is restarted is back within seconds. */
+const RETRY_MS = 1000;
+
+export interface EvaluationClientOptions extends RpcClientOptions {
+  /** How long a server may be away while an evaluation is followed; 60 s by default. */
+  readonly patienceMs?: number | undefined;
+}
+
+/** A plugin that a server has. */
+export interface PluginSummary extends Registration {
+  readonly running: number;
+}
+
+/** Evaluations of a server. Every method throws a PlatformError with what the server answers, or that it does not. */
+export interface EvaluationClient {
+  /** @param id made by the caller; the same submission under the same id is the same evaluation */
+  submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
+  /** The events after a sequence number until the last one, also through a restart of the server. */
+  follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
+  get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
+  /** Newest first. */
+  list(most: number): Promise<readonly EvaluationSummary[]>;
+  /** @returns the evaluation when it has ended */
+  cancel(id: string): Promise<EvaluationSummary>;
+  plugins(): Promise<readonly PluginSummary[]>;
+  close(): void;
+}
+
+/** Connects with the first call. */
+export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {
+  const client = createRpcClient(address, 'server', options);
+  const { patienceMs = 60_000 } = options;
+
+  /** What is wrong with an answer is not the caller's fault. */
+  function understand<T>(convert: () => T): T {
+    try {
+      return convert();
+    } catch (cause) {
+      const message = `the server at ${address} answers with something that this version does not understand`;
+      throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  const evaluationIn = ({ evaluation }: { readonly evaluation: WireEvaluation | undefined }): EvaluationSummary =>
+    understand(() => fromWireEvaluation(evaluation));
+
+  const eventIn = (event: WireEvent | undefined): LoggedEvent | undefined => understand(() => fromWireLogged(event));
+
+  async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
+    let after = afterSequence;
+    let lastHeardMs = performance.now();
+    for (;;) {
+      throwIfCancelled(signal);
+      try {
+        const request = { evaluationId: id, afterSequence: BigInt(after) };
+        for await (const { event } of client.stream(followEvaluation, request, {
+          deadlineMs: FOLLOW_DEADLINE_MS,
+          signal,
+        })) {
+          lastHeardMs = performance.now();
+          const logged = eventIn(event);
+          if (logged === undefined) continue;
+          after = Math.max(after, logged.sequence);
+          yield logged;
+          if (isFinal(logged.event)) return;
+        }
+        // Without a last event: there was none after the number.
+        return;
+      } catch (error) {
+        const code = error instanceof PlatformError ? error.code : undefined;
+        if (code === 'timeout') lastHeardMs = performance.now();
+        else if (code !== 'unavailable' || performance.now() - lastHeardMs > patienceMs) throw error;
+        await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    async submit(id, submission, signal) {
+      const request = { evaluationId: id, submission: toWireSubmission(submission) };
+      return evaluationIn(await client.unary(submitEvaluation, request, { deadlineMs: SUBMIT_DEADLINE_MS, signal }));
+    },
+
+    follow,
+
+    async get(id) {
+      const answer = await client.unary(getEvaluation, { evaluationId: id }, { deadlineMs: CALL_DEADLINE_MS });
+      return { evaluation: evaluationIn(answer), last: eventIn(answer.lastEvent) };
+    },
+
+    async list(most) {
+      const answer = await client.unary(listEvaluations, { pageSize: most }, { deadlineMs: CALL_DEADLINE_MS });
+      return answer.evaluations.map((evaluation) => evaluationIn({ evaluation }));
+    },
+
+    async cancel(id) {
+      return evaluationIn(await client.unary(cancelEvaluation, { evaluationId: id }, { deadlineMs: CALL_DEADLINE_MS }));
+    },
+
+    async plugins() {
+      return (await client.unary(listPlugins, {}, { deadlineMs: CALL_DEADLINE_MS })).plugins;
+    },
+
+    close: () => client.close(),
+  };
+}

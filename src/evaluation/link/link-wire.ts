@@ -1,0 +1,73 @@
+// Between the messages of proto/mlmodelscope/evaluation/v1/plugin_service.proto and those of a link. `fromWire…` gives
+// undefined for a kind of message that only a newer version knows.
+import { PlatformError } from '../../base/errors.js';
+import type { AttachRequest, AttachResponse } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
+import { fromWireEvent, toWireEvent } from '../wire/event-wire.js';
+import type { PlatformMessage, PluginMessage } from './link.js';
+import { fromWireSubmission, toWireSubmission } from '../wire/submission-wire.js';
+
+export function toWirePluginMessage(message: PluginMessage): AttachRequest {
+  switch (message.kind) {
+    case 'registration':
+      return { message: { $case: 'registration', value: message } };
+    case 'renewal':
+      return { message: { $case: 'renewal', value: {} } };
+    case 'event': {
+      const { evaluation: evaluationId, attempt, event } = message;
+      return { message: { $case: 'runEvent', value: { evaluationId, attempt, event: toWireEvent(event) } } };
+    }
+  }
+}
+
+/** @throws PlatformError `usage` */
+export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage | undefined {
+  switch (message?.$case) {
+    case undefined:
+      return undefined;
+    case 'registration':
+      return { kind: 'registration', ...message.value };
+    case 'renewal':
+      return { kind: 'renewal' };
+    case 'runEvent': {
+      const { evaluationId: evaluation, attempt, event } = message.value;
+      return { kind: 'event', evaluation, attempt, event: fromWireEvent(event) };
+    }
+  }
+}
+
+export function toWirePlatformMessage(message: PlatformMessage): AttachResponse {
+  switch (message.kind) {
+    case 'registered':
+      return { message: { $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } } };
+    case 'run': {
+      const { evaluation: evaluationId, attempt, agent, traceContext } = message;
+      const submission = toWireSubmission(message.submission);
+      const value = { evaluationId, attempt, submission, agent, traceContext: { ...traceContext } };
+      return { message: { $case: 'run', value } };
+    }
+    case 'stop':
+      return { message: { $case: 'stop', value: { evaluationId: message.evaluation, attempt: message.attempt } } };
+  }
+}
+
+/** @throws PlatformError `usage` */
+export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMessage | undefined {
+  switch (message?.$case) {
+    case undefined:
+      return undefined;
+    case 'registered': {
+      const leaseMs = fromWireDuration(message.value.lease) ?? 0;
+      if (leaseMs <= 0) throw new PlatformError('usage', 'the server gives no lease');
+      return { kind: 'registered', leaseMs };
+    }
+    case 'run': {
+      const { evaluationId: evaluation, attempt, agent, traceContext } = message.value;
+      if (agent === undefined) throw new PlatformError('usage', 'the server names no agent');
+      const submission = fromWireSubmission(message.value.submission);
+      return { kind: 'run', evaluation, attempt, submission, agent, traceContext };
+    }
+    case 'stop':
+      return { kind: 'stop', evaluation: message.value.evaluationId, attempt: message.value.attempt };
+  }
+}

@@ -1,0 +1,58 @@
+import type { Submission } from '../submission.js';
+import type { PlatformEvent } from '../event.js';
+
+/** What a plugin says of itself when it comes. */
+export interface Registration {
+  readonly name: string;
+  readonly version: string;
+  /** JSON Schema (draft 2020-12) of the evaluation manifests that it runs, as JSON. */
+  readonly manifestSchemaJson: string;
+  /** Evaluations that it can run at a time. */
+  readonly slots: number;
+}
+
+/** Which run of an evaluation is meant: a later one may be under way when word of an earlier one comes. */
+export interface RunKey {
+  readonly evaluation: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** Where an agent serves. */
+export interface AgentEndpoint {
+  /** host:port */
+  readonly address: string;
+  readonly tls: boolean;
+}
+
+/** An evaluation to run. */
+export interface Run extends RunKey {
+  readonly submission: Submission;
+  /** What measures. */
+  readonly agent: AgentEndpoint;
+  /** W3C trace context of whoever submitted it: traceparent, tracestate. */
+  readonly traceContext: Readonly<Record<string, string>>;
+}
+
+/** From a plugin to the platform. */
+export type PluginMessage =
+  | ({ readonly kind: 'registration' } & Registration)
+  | { readonly kind: 'renewal' }
+  | ({ readonly kind: 'event'; readonly event: PlatformEvent } & RunKey);
+
+/** From the platform to a plugin. */
+export type PlatformMessage =
+  | { readonly kind: 'registered'; readonly leaseMs: number }
+  | ({ readonly kind: 'run' } & Run)
+  | ({ readonly kind: 'stop' } & RunKey);
+
+/** One end of the connection between the platform and a plugin: what the other end sends is iterated over, once. */
+export interface Link<Sent, Received> extends AsyncIterable<Received> {
+  /** Resolves when there is room for more; a link that is closed swallows what is sent. */
+  send(message: Sent): Promise<void>;
+  /** Ends both ends' iterations. May be called again. */
+  close(): void;
+}
+
+export type PlatformEnd = Link<PlatformMessage, PluginMessage>;
+export type PluginEnd = Link<PluginMessage, PlatformMessage>;

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { suggestion } from '../../base/suggestion.js';
+import type { ResultStore } from '../../store/result-store.js';
+import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
+import { readableStore } from './readable-store.js';
+
+/** A million measurements are read in less. */
+const TIME_LIMIT_MS = 5 * 60_000;
+
+export interface RunAnalysisOptions {
+  readonly store: ResultStore;
+  readonly signal: AbortSignal;
+  readonly timeLimitMs?: number;
+}
+
+/** What an analysis may be told, by name. */
+export function settingNames({ settings }: Pick<Analysis, 'settings'>): readonly string[] {
+  return Object.keys(z.toJSONSchema(settings, { io: 'input' }).properties ?? {});
+}
+
+function problemOf(issue: z.core.$ZodIssue, known: readonly string[]): string {
+  if (issue.code !== 'unrecognized_keys') return `${issue.path.join('.')}: ${issue.message}`;
+  const unknown = issue.keys.map((key) => {
+    const meant = suggestion(key, known);
+    return meant === undefined ? key : `${key} (did you mean ${meant}?)`;
+  });
+  const there = known.length === 0 ? 'it has no settings' : `there are ${known.join(', ')}`;
+  return `there is no setting ${unknown.join(', ')}; ${there}`;
+}
+
+/** @throws PlatformError `usage` with every problem */
+function parseSettings(analysis: Analysis, settings: object): unknown {
+  const parsed = analysis.settings.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  const known = settingNames(analysis);
+  const problems = parsed.error.issues.map((issue) => problemOf(issue, known));
+  throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
+}
+
+/** What a signal is aborted with, for as long as there is something to race it with. */
+function aborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly forget: () => void } {
+  let forget = (): void => {};
+  const promise = new Promise<never>((_, reject) => {
+    const listener = (): void => reject(cancellationOf(signal));
+    signal.addEventListener('abort', listener, { once: true });
+    forget = () => signal.removeEventListener('abort', listener);
+  });
+  return { promise, forget };
+}
+
+/**
+ * Runs a plugin's analysis, whatever it does: what it returns is checked, and what does not end is left behind.
+ *
+ * @throws PlatformError `usage` for wrong settings, `timeout`, `cancelled`, `internal` where the plugin is wrong, and what it throws
+ */
+export async function runAnalysis(
+  analysis: Analysis,
+  settings: object,
+  { store, signal, timeLimitMs = TIME_LIMIT_MS }: RunAnalysisOptions,
+): Promise<AnalysisTable> {
+  const parsed = parseSettings(analysis, settings);
+  throwIfCancelled(signal);
+  const limit = new AbortController();
+  const tooLong = `the analysis ${analysis.name} did not end within ${timeLimitMs / 1000} s; ask it for less`;
+  const timer = setTimeout(() => limit.abort(new PlatformError('timeout', tooLong)), timeLimitMs);
+  const either = AbortSignal.any([signal, limit.signal]);
+  const ended = aborted(either);
+  try {
+    const context = { store: readableStore(store, either), signal: either };
+    const returned: unknown = await Promise.race([analysis.run(parsed, context), ended.promise]);
+    const table = analysisTableSchema.safeParse(returned);
+    if (table.success) return table.data;
+    const problems = table.error.issues.slice(0, 3).map((issue) => problemOf(issue, []));
+    const problem = `the analysis ${analysis.name} returned no table that can be shown: ${problems.join('; ')}`;
+    throw new PlatformError('internal', `${problem}; tell the plugin's author, or ask it for less`);
+  } catch (thrown) {
+    if (thrown instanceof PlatformError) throw thrown;
+    throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  } finally {
+    clearTimeout(timer);
+    ended.forget();
+  }
+}

@@ -1,0 +1,125 @@
+import { setImmediate } from 'node:timers/promises';
+import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import type { ResultStore } from '../../store/result-store.js';
+import type { Evaluation } from '../evaluation.js';
+import {
+  type EvaluationEvent,
+  failure,
+  isFinal,
+  MAX_RESULT_BYTES,
+  type PlatformEvent,
+  platformEventOf,
+  platformEventSchema,
+} from '../event.js';
+import type { AgentEndpoint, Run } from '../link/link.js';
+import { settingsOf } from '../manifest-schema.js';
+import { loadSubmission } from '../submission.js';
+
+/** What runs of a plugin have in common. */
+export interface PluginTools {
+  readonly store: ResultStore;
+  /** The agent there; whoever asks closes it. */
+  readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
+}
+
+/** How long an evaluation that was told to stop may take to do so. */
+const STOP_LIMIT_MS = 5000;
+
+/** Waits for the plugin, and for a plugin that was told to stop only a little longer. */
+async function patiently<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
+  const impatience = new Promise<never>((_resolve, reject) => {
+    onAbort = (): void => {
+      timer = setTimeout(() => reject(cancellationOf(signal)), STOP_LIMIT_MS);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([answer, impatience]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What the plugin told, which may be anything: it is code of somebody else. */
+function checked(name: string, told: EvaluationEvent): PlatformEvent {
+  const wrong = (problem: string): PlatformError =>
+    new PlatformError(
+      'internal',
+      `the plugin ${name} told something that is no event: ${problem}; report it to its author`,
+    );
+  let event: PlatformEvent;
+  try {
+    event = platformEventOf(told);
+  } catch (error) {
+    throw wrong(messageOf(error));
+  }
+  if (event?.kind === 'done' && event.resultJson.length > MAX_RESULT_BYTES) {
+    throw wrong(`a result of ${event.resultJson.length} characters, where ${MAX_RESULT_BYTES} are the most`);
+  }
+  const parsed = platformEventSchema.safeParse(event);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw wrong(`${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim());
+}
+
+async function* eventsOf(
+  evaluation: Evaluation,
+  run: Run,
+  { store, connect }: PluginTools,
+  signal: AbortSignal,
+): AsyncGenerator<PlatformEvent> {
+  const { loaded } = await loadSubmission(run.submission);
+  const settings = settingsOf(evaluation, run.submission);
+  for (const message of loaded.notes) yield platformEventOf({ kind: 'note', level: 'info', message });
+  const agent = connect(run.agent);
+  const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
+  let isAnswering = true;
+  try {
+    for (;;) {
+      isAnswering = false;
+      const next = await patiently(told.next(), signal);
+      isAnswering = true;
+      if (next.done === true) {
+        throw new PlatformError(
+          'internal',
+          `the plugin ${evaluation.name} ended without a result; report it to its author`,
+        );
+      }
+      const event = checked(evaluation.name, next.value);
+      yield event;
+      if (isFinal(event)) return;
+      // Others get their turn, however much there is to tell.
+      await setImmediate();
+      throwIfCancelled(signal);
+    }
+  } finally {
+    const ended = Promise.resolve(told.return?.()).catch(() => undefined);
+    // A plugin that hangs keeps nobody waiting.
+    if (isAnswering) await patiently(ended, AbortSignal.abort()).catch(() => undefined);
+    await agent.close();
+  }
+}
+
+/**
+ * Runs an evaluation and tells what happens; the last event says how it ended. Whatever the plugin does, this throws
+ * nothing, and ends soon after the signal is aborted.
+ */
+export async function* runEvaluation(
+  evaluation: Evaluation,
+  run: Run,
+  tools: PluginTools,
+  signal: AbortSignal,
+): AsyncGenerator<PlatformEvent> {
+  try {
+    yield* eventsOf(evaluation, run, tools, signal);
+  } catch (error) {
+    if (signal.aborted) yield { kind: 'cancelled' };
+    else yield failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
+  }
+}

@@ -1,0 +1,89 @@
+import { PlatformError } from '../../base/errors.js';
+import { activeTracing, traced } from '../../tracing/tracing.js';
+import type { Evaluation } from '../evaluation.js';
+import type { PluginEnd, Run, RunKey } from '../link/link.js';
+import { manifestJsonSchema } from '../manifest-schema.js';
+import { type PluginTools, runEvaluation } from './run-evaluation.js';
+
+/** Renewals in one lease: two may be lost. */
+const RENEWALS_PER_LEASE = 3;
+
+/** A measurement at a time is what an agent takes; more evaluations at once would wait for each other there. */
+const SLOTS = 1;
+
+function keyOf({ evaluation, attempt }: RunKey): string {
+  return `${evaluation} ${attempt}`;
+}
+
+export interface ServePluginOptions {
+  /** Aborted: nothing more is run, what runs is stopped, and the link is closed. */
+  readonly signal?: AbortSignal;
+  /** Called when the platform has accepted the plugin. */
+  readonly onRegistered?: () => void;
+}
+
+/** Runs a plugin's evaluations for the platform at the other end of the link, until the link and the runs have ended. */
+export async function servePlugin(
+  evaluation: Evaluation,
+  link: PluginEnd,
+  tools: PluginTools,
+  { signal, onRegistered }: ServePluginOptions = {},
+): Promise<void> {
+  const running = new Map<string, AbortController>();
+  const runs = new Set<Promise<void>>();
+  let renewal: NodeJS.Timeout | undefined;
+
+  async function start(run: Run): Promise<void> {
+    const controller = new AbortController();
+    running.set(keyOf(run), controller);
+    const { evaluation: id, attempt } = run;
+    for await (const event of runEvaluation(evaluation, run, tools, controller.signal)) {
+      await link.send({ kind: 'event', evaluation: id, attempt, event });
+    }
+    running.delete(keyOf(run));
+  }
+
+  /** The run's spans belong to the trace of whoever submitted it. */
+  function inTraceOf(run: Run): Promise<void> {
+    const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
+    const work = (): Promise<void> =>
+      traced('evaluation', { level: 'APPLICATION_TRACE', attributes }, () => start(run));
+    return activeTracing()?.under(run.traceContext, work) ?? work();
+  }
+
+  function track(run: Promise<void>): void {
+    runs.add(run);
+    void run.finally(() => runs.delete(run));
+  }
+
+  const close = (): void => link.close();
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    const { name, version } = evaluation;
+    const manifestSchemaJson = JSON.stringify(manifestJsonSchema(evaluation));
+    await link.send({ kind: 'registration', name, version, manifestSchemaJson, slots: SLOTS });
+    for await (const message of link) {
+      switch (message.kind) {
+        case 'registered':
+          clearInterval(renewal);
+          renewal = setInterval(() => void link.send({ kind: 'renewal' }), message.leaseMs / RENEWALS_PER_LEASE);
+          onRegistered?.();
+          break;
+        case 'run':
+          track(inTraceOf(message));
+          break;
+        case 'stop':
+          running.get(keyOf(message))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));
+          break;
+      }
+    }
+  } finally {
+    clearInterval(renewal);
+    signal?.removeEventListener('abort', close);
+    for (const controller of running.values()) {
+      controller.abort(new PlatformError('cancelled', 'the connection to the platform ended'));
+    }
+    link.close();
+    await Promise.allSettled(runs);
+  }
+}

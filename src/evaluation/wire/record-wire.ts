@@ -1,0 +1,40 @@
+// Between the messages of proto/mlmodelscope/evaluation/v1/evaluation_service.proto and this project's own types.
+import { PlatformError } from '../../base/errors.js';
+import * as wire from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+import type { EvaluationRecord, EvaluationState } from '../records.js';
+
+const STATES = {
+  queued: wire.Evaluation_State.QUEUED,
+  running: wire.Evaluation_State.RUNNING,
+  done: wire.Evaluation_State.DONE,
+  failed: wire.Evaluation_State.FAILED,
+  cancelled: wire.Evaluation_State.CANCELLED,
+} as const satisfies Record<EvaluationState, wire.Evaluation_State>;
+
+/** What a server tells of an evaluation. */
+export type EvaluationSummary = Pick<
+  EvaluationRecord,
+  'id' | 'name' | 'plugin' | 'state' | 'submittedAt' | 'changedAt'
+>;
+
+export function toWireEvaluation({
+  id,
+  name,
+  plugin,
+  state,
+  submittedAt,
+  changedAt,
+}: EvaluationRecord): wire.Evaluation {
+  const times = { submittedAt: new Date(submittedAt), changedAt: new Date(changedAt) };
+  return { id, name, plugin, state: STATES[state], ...times };
+}
+
+/** @throws PlatformError `internal` for a state that only a newer version knows, or an evaluation that is missing */
+export function fromWireEvaluation(message: wire.Evaluation | undefined): EvaluationSummary {
+  const state = (Object.keys(STATES) as EvaluationState[]).find((key) => STATES[key] === message?.state);
+  if (message === undefined || state === undefined) {
+    throw new PlatformError('internal', 'the server tells of an evaluation in a state that this version does not know');
+  }
+  const { id, name, plugin, submittedAt = new Date(0), changedAt = new Date(0) } = message;
+  return { id, name, plugin, state, submittedAt: submittedAt.toISOString(), changedAt: changedAt.toISOString() };
+}

@@ -1,0 +1,40 @@
+// Between the messages of proto/mlmodelscope/evaluation/v1/submission.proto and this project's own types.
+import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-wire.js';
+import { PlatformError } from '../../base/errors.js';
+import type * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
+import { quote } from '../../manifest/quote.js';
+import type { Submission } from '../submission.js';
+
+/** The evaluation, three manifests that it refers to, and a thousand models' manifests and files. */
+const MAX_FILES = 4 + 2 * 1000;
+const MAX_GRAPHS = 1000;
+const MAX_PATH = 1000;
+
+export function toWireSubmission({ manifestPath, files, graphs }: Submission): wire.Submission {
+  return {
+    manifestPath,
+    files: [...files].map(([path, data]) => ({ path, data })),
+    graphs: [...graphs].map(([model, graph]) => ({ model, graph: toWireBenchmark(graph) })),
+  };
+}
+
+function requireFew(count: number, most: number, what: string): void {
+  if (count > most) throw new PlatformError('usage', `submission: ${count} ${what}, where ${most} are the most`);
+}
+
+/** @throws PlatformError `usage` */
+export function fromWireSubmission(message: wire.Submission | undefined): Submission {
+  if (message === undefined) throw new PlatformError('usage', 'submission: missing');
+  requireFew(message.files.length, MAX_FILES, 'files');
+  requireFew(message.graphs.length, MAX_GRAPHS, 'graphs');
+  const files = new Map<string, Uint8Array | undefined>();
+  for (const { path, data } of message.files) {
+    if (path === '' || path.length > MAX_PATH) {
+      throw new PlatformError('usage', `submission: ${quote(path)} is no path of 1 to ${MAX_PATH} characters`);
+    }
+    if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quote(path)} is there twice`);
+    files.set(path, data);
+  }
+  const graphs = message.graphs.map(({ model, graph }) => [model, fromWireBenchmark(graph)] as const);
+  return { manifestPath: message.manifestPath, files, graphs: new Map(graphs) };
+}

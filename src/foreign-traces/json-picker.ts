@@ -1,0 +1,243 @@
+import { messageOf } from '../base/errors.js';
+import { quoted, traceError } from './trace-error.js';
+
+/** Deeper nesting than any trace has. */
+const MOST_DEPTH = 64;
+
+/** Longest value that is taken as a whole. */
+const MOST_VALUE_BYTES = 16 * 2 ** 20;
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Way to the values that are wanted: keys of objects, and `[]` for every element of an array. */
+export type JsonPath = readonly string[];
+
+/** Stands for the elements of an array. */
+export const ELEMENTS = '[]';
+
+/**
+ * Gets a wanted value.
+ *
+ * @param path index of the path that led to it
+ * @param offset of its first byte
+ * @param owner offset of the outermost element of an array that the value is in; values with the same one are of one piece
+ */
+export type OnValue = (path: number, value: unknown, offset: number, owner: number) => void;
+
+interface Container {
+  readonly isArray: boolean;
+  /** Indices of the paths that lead into it. */
+  readonly paths: readonly number[];
+  /** See {@link OnValue}; undefined outside of arrays. */
+  readonly owner: number | undefined;
+}
+
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end';
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function endsLiteral(byte: number | undefined): boolean {
+  return byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT || isBlank(byte);
+}
+
+/**
+ * Picks values out of a JSON text of any size, without ever holding more of it than one of them. What no path leads to
+ * is passed over without a look into it. Several texts may follow one another.
+ *
+ * Pushed to, not pulled from: an event of a trace must not cost a promise.
+ */
+export class JsonPicker {
+  private buffer: Buffer = Buffer.alloc(0);
+  /** Next byte to look at; beyond the buffer where an escaped one comes with the next chunk. */
+  private at = 0;
+  /** Of the buffer's first byte in the file. */
+  private base = 0;
+  private readonly stack: Container[] = [];
+  private expected: Expected = 'value';
+  private key = '';
+  private texts = 0;
+  /** What is being passed over or taken as a whole; `path` is undefined for the former. */
+  private value: { path: number | undefined; start: number; depth: number; inString: boolean } | undefined;
+
+  /** @param options.mayBeCut whether an array at the top may lack its end, as traces of crashed processes do */
+  constructor(
+    private readonly source: string,
+    private readonly paths: readonly JsonPath[],
+    private readonly onValue: OnValue,
+    private readonly options: { readonly mayBeCut?: boolean } = {},
+  ) {}
+
+  write(chunk: Buffer): void {
+    const held = this.value?.path === undefined ? Math.min(this.at, this.buffer.length) : this.value.start;
+    const rest = this.buffer.subarray(held);
+    this.buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    this.at -= held;
+    this.base += held;
+    if (this.value !== undefined) this.value.start -= held;
+    if (this.base === 0 && this.at === 0 && this.buffer.subarray(0, 3).equals(BYTE_ORDER_MARK)) this.at = 3;
+    this.advance();
+  }
+
+  /** @throws PlatformError `usage` where the text is not complete */
+  end(): void {
+    if (this.value?.path !== undefined && this.value.depth === 0 && !this.value.inString && this.stack.length === 0) {
+      this.finishValue(this.buffer.length);
+    }
+    const isOpenArray = this.stack.length === 1 && this.stack[0]?.isArray === true && this.value === undefined;
+    if (isOpenArray && this.options.mayBeCut === true) return;
+    if (this.value !== undefined || this.stack.length > 0) {
+      throw this.error(this.buffer.length, 'the file ends in the middle; was it written to its end?');
+    }
+    if (this.texts === 0) throw this.error(0, 'the file is empty');
+  }
+
+  private error(at: number, problem: string, cause?: unknown): Error {
+    return traceError(this.source, `byte ${this.base + at}`, problem, cause);
+  }
+
+  private advance(): void {
+    while (this.at < this.buffer.length) {
+      if (this.value !== undefined) {
+        if (!this.advanceValue(this.value)) return;
+        continue;
+      }
+      const byte = this.buffer[this.at];
+      if (isBlank(byte)) this.at++;
+      else if (!this.advanceStructure(byte)) return;
+    }
+  }
+
+  /** One token outside of wanted values. @returns false where more of the text is needed */
+  private advanceStructure(byte: number | undefined): boolean {
+    const { expected } = this;
+    const top = this.stack.at(-1);
+    const isEnd = byte === (top?.isArray === true ? CLOSE_ARRAY : CLOSE_OBJECT) && top !== undefined;
+    if (isEnd && expected.endsWith('or end')) {
+      this.stack.pop();
+      this.afterValue();
+      this.at++;
+      return true;
+    }
+    switch (expected) {
+      case 'value':
+      case 'value or end':
+        this.beginValue(byte);
+        return true;
+      case 'key':
+      case 'key or end':
+        if (byte === QUOTE) return this.readKey();
+        break;
+      case 'colon':
+        if (byte === COLON) return this.step('value');
+        break;
+      case 'comma or end':
+        if (byte === COMMA) return this.step(top?.isArray === true ? 'value' : 'key');
+        break;
+    }
+    const found = quoted(String.fromCharCode(byte ?? 0));
+    throw this.error(this.at, `not JSON: expected a ${expected}, found ${found}`);
+  }
+
+  private step(expected: Expected): true {
+    this.expected = expected;
+    this.at++;
+    return true;
+  }
+
+  private afterValue(): void {
+    if (this.stack.length === 0) this.texts++;
+    this.expected = this.stack.length === 0 ? 'value' : 'comma or end';
+  }
+
+  private readKey(): boolean {
+    let end = this.at + 1;
+    while (end < this.buffer.length && this.buffer[end] !== QUOTE) end += this.buffer[end] === BACKSLASH ? 2 : 1;
+    if (end >= this.buffer.length) {
+      if (this.buffer.length - this.at > MOST_VALUE_BYTES) throw this.error(this.at, 'this key is too long');
+      return false;
+    }
+    this.key = String(this.parse(this.at, end + 1));
+    this.at = end;
+    return this.step('colon');
+  }
+
+  private beginValue(byte: number | undefined): void {
+    const parent = this.stack.at(-1);
+    const depth = this.stack.length;
+    const isContainer = byte === OPEN_OBJECT || byte === OPEN_ARRAY;
+    const segment = parent?.isArray === true ? ELEMENTS : this.key;
+    const fits = (path: number): boolean => depth === 0 || this.paths[path]?.[depth - 1] === segment;
+    const paths = (parent?.paths ?? this.paths.map((_path, index) => index)).filter(fits);
+    const wanted = paths.find((path) => this.paths[path]?.length === depth);
+    if (wanted === undefined && paths.length > 0 && isContainer) {
+      const isArray = byte === OPEN_ARRAY;
+      const owner = parent?.owner ?? (parent?.isArray === true ? this.base + this.at : undefined);
+      this.stack.push({ isArray, paths, owner });
+      this.step(isArray ? 'value or end' : 'key or end');
+      return;
+    }
+    this.value = { path: wanted, start: this.at, depth: 0, inString: false };
+  }
+
+  /** Goes on to the end of a value whose inside is no business of this class. @returns false at the chunk's end */
+  private advanceValue(value: NonNullable<JsonPicker['value']>): boolean {
+    const { buffer } = this;
+    const { length } = buffer;
+    let { at } = this;
+    let { depth, inString } = value;
+    let isDone = false;
+    while (at < length && !isDone) {
+      if (inString) {
+        while (at < length && buffer[at] !== QUOTE) at += buffer[at] === BACKSLASH ? 2 : 1;
+        if (at >= length) break;
+        inString = false;
+        at++;
+        isDone = depth === 0;
+        continue;
+      }
+      const byte = buffer[at];
+      if (byte === QUOTE) inString = true;
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels, as no trace is`);
+      } else if (depth === 0) {
+        // A number or a word: what ends it belongs to the container.
+        isDone = endsLiteral(byte);
+        if (isDone) break;
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) isDone = --depth === 0;
+      at++;
+    }
+    this.at = at;
+    if (isDone) {
+      if (at === value.start) throw this.error(at, 'not JSON: expected a value');
+      this.finishValue(at);
+    } else {
+      value.depth = depth;
+      value.inString = inString;
+      if (value.path !== undefined && length - value.start > MOST_VALUE_BYTES) {
+        throw this.error(value.start, `a single value of more than ${MOST_VALUE_BYTES} bytes begins here`);
+      }
+    }
+    return isDone;
+  }
+
+  private finishValue(end: number): void {
+    const { value } = this;
+    this.value = undefined;
+    this.afterValue();
+    if (value?.path === undefined) return;
+    const offset = this.base + value.start;
+    this.onValue(value.path, this.parse(value.start, end), offset, this.stack.at(-1)?.owner ?? offset);
+  }
+
+  private parse(start: number, end: number): unknown {
+    try {
+      return JSON.parse(this.buffer.toString('utf8', start, end));
+    } catch (error) {
+      throw this.error(start, `not JSON: ${messageOf(error).slice(0, 200)}`, error);
+    }
+  }
+}

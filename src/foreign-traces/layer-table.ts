@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { messageOf } from '../base/errors.js';
+import { parseShapes } from './shapes.js';
+import { forEachLine } from './table-lines.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TracedLayer, TraceReader } from './trace-record.js';
+
+const MOST_NAME = 4096;
+const MOST_RUNS = 100_000;
+
+const MS_PER_UNIT = { duration_ms: 1, duration_us: 1e-3, durations_ms: 1, durations_us: 1e-3 } as const;
+
+const duration = z.number().nonnegative();
+const durations = z.array(duration).max(MOST_RUNS);
+const name = z.string().max(MOST_NAME);
+const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MOST_NAME)]);
+
+/**
+ * One row. Without `index` it is the whole model. Without any duration the layer is only described. What a table
+ * leaves out is unknown, and never taken for empty.
+ */
+const rowSchema = z.strictObject({
+  model: name.min(1),
+  system: name.min(1).optional(),
+  index: z.int().nonnegative().optional(),
+  /** Index of the last layer, where a sequence of layers was timed as one. */
+  last: z.int().nonnegative().optional(),
+  /** Longest sequence allowed when the model was cut for this row. */
+  granularity: z.int().min(1).optional(),
+  name: name.optional(),
+  op: name.min(1).optional(),
+  signature: name.min(1).optional(),
+  attributes: z.record(z.string(), z.unknown()).optional(),
+  input_shapes: shapes.optional(),
+  output_shapes: shapes.optional(),
+  element_type: name.min(1).optional(),
+  /** Arithmetic operations of one execution. */
+  operations: z.number().nonnegative().optional(),
+  /** Bytes read and written by one execution. */
+  bytes: z.number().nonnegative().optional(),
+  /** Indices of the layers whose outputs this one reads. */
+  after: z.array(z.int().nonnegative()).max(4096).optional(),
+  duration_ms: duration.optional(),
+  duration_us: duration.optional(),
+  /** The runs themselves; with them, `duration_*` is not read. */
+  durations_ms: durations.optional(),
+  durations_us: durations.optional(),
+  /** How many runs `duration_*` stands for. */
+  runs: z.int().min(1).optional(),
+  /** Of a whole model: whether its layers were traced meanwhile. */
+  layers_traced: z.boolean().optional(),
+});
+
+type Row = z.infer<typeof rowSchema>;
+
+function durationsOf(row: Row): readonly number[] {
+  const several = row.durations_ms ?? row.durations_us;
+  if (several !== undefined) {
+    return several.map(
+      (value) => value * MS_PER_UNIT[row.durations_ms === undefined ? 'durations_us' : 'durations_ms'],
+    );
+  }
+  const one = row.duration_ms ?? row.duration_us;
+  if (one === undefined) return [];
+  return [one * MS_PER_UNIT[row.duration_ms === undefined ? 'duration_us' : 'duration_ms']];
+}
+
+function layerOf(row: Row, index: number): TracedLayer {
+  const { last, granularity, signature, attributes, operations, bytes, after, element_type: elementType } = row;
+  const tensors = (given: z.infer<typeof shapes> | undefined): TracedLayer['inputs'] => {
+    const dims = typeof given === 'string' ? parseShapes(given) : given;
+    return dims?.map((sizes) => ({ elementType, dims: sizes }));
+  };
+  return {
+    index: String(index),
+    last,
+    granularity,
+    name: row.name ?? '',
+    operator: row.op ?? '',
+    signature,
+    attributes,
+    inputs: tensors(row.input_shapes),
+    outputs: tensors(row.output_shapes),
+    operations,
+    bytes,
+    after,
+  };
+}
+
+function problemIn(row: Row): string | undefined {
+  const { index, last, op } = row;
+  if (index === undefined && (last !== undefined || op !== undefined)) return 'has no index, and is no whole model';
+  if (index !== undefined && last === undefined && op === undefined) return 'op: expected the operator of this layer';
+  if (index !== undefined && last !== undefined && last < index) return `last: ${last} is before index ${index}`;
+  for (const shape of [row.input_shapes, row.output_shapes]) {
+    if (typeof shape === 'string' && parseShapes(shape) === undefined) {
+      return `expected shapes such as 1x3x224x224;64x3x7x7, found ${quoted(shape)}`;
+    }
+  }
+  return undefined;
+}
+
+/** Checks one row and hands it on. */
+function emitRow(content: unknown, source: string, line: number, emit: Emit): void {
+  const place = `line ${line}`;
+  const parsed = rowSchema.safeParse(content);
+  if (!parsed.success) {
+    const problems = parsed.error.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${path.join('.') || 'row'}: ${message}`);
+    throw traceError(source, place, problems.join('; '));
+  }
+  const row = parsed.data;
+  const problem = problemIn(row);
+  if (problem !== undefined) throw traceError(source, place, problem);
+  const { model, system, index } = row;
+  // Rows say one by one whose they are.
+  const belonging = { trace: model, process: system };
+  emit({ kind: 'model', trace: model, model }, place);
+  if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
+  const durationsMs = durationsOf(row);
+  if (index !== undefined) emit({ kind: 'layer', ...belonging, layer: layerOf(row, index), durationsMs }, place);
+  else emit({ kind: 'whole', ...belonging, layersTraced: row.layers_traced ?? false, durationsMs }, place);
+}
+
+/** A layer table as JSON lines: one object a row. */
+export const layerTableLines: TraceReader = {
+  onePerPosition: true,
+  detects(head) {
+    const [first = ''] = head.trimStart().split('\n', 1);
+    return first.startsWith('{') && /"model"\s*:/.test(first) && /"(index|durations?_[mu]s)"\s*:/.test(first);
+  },
+  read(chunks, source, emit) {
+    return forEachLine(chunks, source, (text, line) => {
+      let content: unknown;
+      try {
+        content = JSON.parse(text);
+      } catch (error) {
+        throw traceError(source, `line ${line}`, `not JSON: ${messageOf(error).slice(0, 200)}`, error);
+      }
+      emitRow(content, source, line, emit);
+    });
+  },
+};
+
+const NUMBERS = new Set(['index', 'last', 'granularity', 'operations', 'bytes', 'duration_ms', 'duration_us', 'runs']);
+const LISTS = new Set(['after', 'durations_ms', 'durations_us']);
+
+/** Whether every quote has its counterpart (RFC 4180). */
+function quotesClose(text: string): boolean {
+  let quotes = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) quotes++;
+  return quotes % 2 === 0;
+}
+
+/** The fields of one CSV record (RFC 4180). */
+function fieldsOf(text: string): string[] {
+  if (!text.includes('"')) return text.split(',');
+  const fields: string[] = [];
+  for (const [, quotedField, plain = ''] of text.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)) {
+    fields.push(quotedField?.replaceAll('""', '"') ?? plain);
+  }
+  return fields;
+}
+
+/** A field as JSON would have it; what cannot be that stays text, for the schema to refuse. */
+function valueOf(column: string, field: string): unknown {
+  if (NUMBERS.has(column)) return Number(field);
+  if (LISTS.has(column)) return field.split(/[;\s]+/).map(Number);
+  if (column === 'layers_traced') return field === 'true' ? true : field === 'false' ? false : field;
+  if (column !== 'attributes') return field;
+  try {
+    return JSON.parse(field) as unknown;
+  } catch {
+    return field;
+  }
+}
+
+/** The same table as CSV: a header, shapes as 1x3x224x224;64x3x7x7, attributes as JSON; an empty field is absent. */
+export const layerTableCsv: TraceReader = {
+  onePerPosition: true,
+  detects(head) {
+    const columns = fieldsOf(head.trimStart().split(/\r?\n/, 1)[0] ?? '');
+    return (
+      columns.includes('model') && columns.some((column) => column === 'index' || /^durations?_[mu]s$/.test(column))
+    );
+  },
+  read(chunks, source, emit) {
+    let columns: readonly string[] | undefined;
+    const onRecord = (text: string, line: number): void => {
+      const fields = fieldsOf(text);
+      if (columns === undefined) {
+        columns = fields.map((field) => field.trim());
+        return;
+      }
+      if (fields.length !== columns.length) {
+        throw traceError(source, `line ${line}`, `expected ${columns.length} fields, found ${fields.length}`);
+      }
+      const entries = columns.flatMap((column, i): [string, unknown][] => {
+        const field = fields[i] ?? '';
+        return field === '' ? [] : [[column, valueOf(column, field)]];
+      });
+      emitRow(Object.fromEntries(entries), source, line, emit);
+    };
+    return forEachLine(chunks, source, onRecord, quotesClose);
+  },
+};

@@ -1,0 +1,137 @@
+import { TRACE_LEVELS } from '../tracing/trace-level.js';
+import { parseShapes } from './shapes.js';
+import { quoted, traceError } from './trace-error.js';
+import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
+
+const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');
+
+/** The span of one execution of a whole model. */
+const PREDICT = 'c_predict';
+
+/** Tags that say what a trace was taken on, the most telling first; joined where the first is missing. */
+const SYSTEM_TAG = 'system';
+const HOST_TAGS = [
+  ['host.name', 'hostname'],
+  ['host.cpu.model.name', 'cpu.model'],
+  ['framework_name'],
+  ['framework_version'],
+] as const;
+
+/** A span as every tracing system has it. */
+export interface PlatformSpan {
+  readonly trace: string;
+  readonly process?: string | undefined;
+  readonly name: string;
+  readonly durationMs: number;
+  /** undefined where the span has no such tag. */
+  tag(name: string): unknown;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+}
+
+/** Level by name or number; undefined for what is neither. */
+function levelOf(value: unknown): number | undefined {
+  const text = textOf(value);
+  if (text === undefined) return undefined;
+  const level = /^\d$/.test(text) ? Number(text) : TRACE_LEVELS.findIndex((name) => name === text.toUpperCase());
+  return level < 0 ? undefined : level;
+}
+
+/** Names of layers in traces of the platform's Python agents: <0-1-2>__<name>__<Type>. */
+const PYTHON_NAME = /^(?<index>\d+(?:-\d+)*)__(?<name>.*)__(?<type>[^_].*)$/;
+
+function tensorsOf(span: PlatformSpan, names: readonly string[]): readonly TracedTensor[] | undefined {
+  for (const name of names) {
+    const value = span.tag(name);
+    const text = typeof value === 'string' ? value : Array.isArray(value) ? JSON.stringify(value) : undefined;
+    const shapes = text === undefined ? undefined : parseShapes(text);
+    if (shapes === undefined) continue;
+    const elementType = textOf(span.tag('element_type'));
+    return shapes.map((dims) => ({ elementType, dims }));
+  }
+  return undefined;
+}
+
+function attributesOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  if (typeof value !== 'string') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
+  return Number.isFinite(count) && count >= 0 ? count : undefined;
+}
+
+/** The layer that a span stands for; undefined where it stands for none. */
+function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
+  const named = PYTHON_NAME.exec(span.name)?.groups;
+  const index = textOf(span.tag('layer_sequence_index')) ?? named?.['index'];
+  if (index === undefined) return undefined;
+  if (!/^\d+(-\d+)*$/.test(index)) {
+    throw traceError(
+      source,
+      place,
+      `layer_sequence_index: expected a number such as 7 or 0-1-2, found ${quoted(index)}`,
+    );
+  }
+  const after = attributesOf(span.tag('after'));
+  return {
+    index,
+    name: named?.['name'] ?? span.name,
+    operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? '',
+    signature: textOf(span.tag('signature')),
+    attributes: attributesOf(span.tag('attributes')),
+    inputs: tensorsOf(span, ['input_shapes', 'input_shape']),
+    outputs: tensorsOf(span, ['output_shapes', 'output_shape', 'shape']),
+    operations: countOf(span.tag('operations')),
+    bytes: countOf(span.tag('bytes')),
+    after: Array.isArray(after) ? after.filter((value): value is number => Number.isInteger(value)) : undefined,
+  };
+}
+
+/** What the platform's tags say of the system. */
+export function systemOf(tag: (name: string) => unknown): string | undefined {
+  const given = textOf(tag(SYSTEM_TAG));
+  if (given !== undefined) return given;
+  const facts = HOST_TAGS.flatMap((names) => {
+    const fact = names.map((name) => textOf(tag(name))).find((value) => value !== undefined);
+    return fact === undefined ? [] : [fact];
+  });
+  return facts.length === 0 ? undefined : facts.join(', ');
+}
+
+/**
+ * Hands on what a span of the platform says: a layer, an execution of the whole model, or whose the trace is. Any other
+ * span says nothing here.
+ *
+ * Tags are those of MLModelScope's tracers: `c_predict` {evaluation_trace_level}; layer spans {trace_level =
+ * FRAMEWORK_TRACE, layer_sequence_index, op_name, shape}; `evaluation_…` {model_name, model_version}.
+ */
+export function emitPlatformSpan(span: PlatformSpan, source: string, place: string, emit: Emit): void {
+  const { trace, process, durationMs } = span;
+  if (!Number.isFinite(durationMs) || durationMs < 0) {
+    throw traceError(source, place, `a duration of ${durationMs} ms; expected a time from zero up`);
+  }
+  const modelName = textOf(span.tag('model_name'));
+  const system = textOf(span.tag(SYSTEM_TAG));
+  if (modelName !== undefined) emit({ kind: 'model', trace, model: modelName }, place);
+  if (system !== undefined) emit({ kind: 'system', process, system }, place);
+  const evaluated = levelOf(span.tag('evaluation_trace_level'));
+  if (span.name === PREDICT || evaluated !== undefined) {
+    const layersTraced = (evaluated ?? FRAMEWORK_LEVEL) >= FRAMEWORK_LEVEL;
+    emit({ kind: 'whole', trace, process, layersTraced, durationsMs: [durationMs] }, place);
+    return;
+  }
+  const level = levelOf(span.tag('trace_level'));
+  if (level !== undefined && level !== FRAMEWORK_LEVEL) return;
+  const layer = layerOf(span, place, source);
+  if (layer !== undefined) emit({ kind: 'layer', trace, process, layer, durationsMs: [durationMs] }, place);
+}

@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { chrome } from './chrome.js';
+import { ModelCollector, type TracedModel } from './collect-models.js';
+import { jaeger } from './jaeger.js';
+import { layerTableCsv, layerTableLines } from './layer-table.js';
+import { onnxruntime } from './onnxruntime.js';
+import { otlp } from './otlp.js';
+import type { TraceReader } from './trace-record.js';
+
+/** Every format, the ones that are told apart most surely first. */
+const READERS = {
+  otlp,
+  jaeger,
+  onnxruntime,
+  chrome,
+  jsonl: layerTableLines,
+  csv: layerTableCsv,
+} as const satisfies Record<string, TraceReader>;
+
+export type TraceFormat = keyof typeof READERS;
+
+export const TRACE_FORMATS = Object.keys(READERS) as readonly TraceFormat[];
+
+/** As much of a file as its format is told by. */
+const HEAD_BYTES = 16 * 1024;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** What a user may say about a file. */
+export interface ReadTraceOptions {
+  /** Detected without it. */
+  readonly format?: TraceFormat | undefined;
+  /** The model that all of the file is of, whatever it says itself. */
+  readonly model?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then how much of the file is read. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+async function headOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
+  } finally {
+    await file.close();
+  }
+}
+
+function readerFor(head: string, path: string): TraceReader {
+  const reader = Object.values<TraceReader>(READERS).find((candidate) => candidate.detects(head));
+  if (reader !== undefined) return reader;
+  const formats = TRACE_FORMATS.join(', ');
+  throw new PlatformError(
+    'usage',
+    `${path}: begins like none of the formats that are read (${formats}); name the right one with --format`,
+  );
+}
+
+async function* counted(path: string, { signal, onProgress }: ReadTraceOptions): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+    if (signal?.aborted === true) throw new PlatformError('cancelled', 'interrupted');
+    yield chunk;
+    bytes += chunk.length;
+    onProgress?.(bytes);
+  }
+}
+
+/**
+ * Reads a trace or a layer table of any size, piece by piece, and gathers what it says of each model.
+ *
+ * @throws PlatformError `usage` where the file cannot be read or is none, with the place in it; `cancelled`
+ */
+export async function readTrace(path: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
+  const collector = new ModelCollector(path, options.model);
+  try {
+    const reader = options.format === undefined ? readerFor(await headOf(path), path) : READERS[options.format];
+    await reader.read(counted(path, options), path, (record, place) => collector.add(record, place));
+    return collector.finish(reader.onePerPosition);
+  } catch (error) {
+    if (error instanceof PlatformError) throw error;
+    throw new PlatformError('usage', `${path}: cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

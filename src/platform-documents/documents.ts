@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { CollectionDefinition } from '../store/collection.js';
+import { jaegerTraceSchema } from './jaeger-trace.js';
+
+/*
+ * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and performance.go;
+ * c3sr/machine, machine.proto, whose names come out in lower case).
+ * Identifiers are ObjectIds and times are dates in MongoDB; what does not apply to a processor without GPU is left out.
+ */
+
+const objectId = z.string().regex(/^[0-9a-f]{24}$/);
+const time = z.iso.datetime({ precision: 3 });
+/** As the platform's `machine` has it, of which its analyses read the memory and the first processor's name. */
+const machineSchema = z.strictObject({
+  hostname: z.string(),
+  kernelarch: z.string(),
+  osname: z.string(),
+  /** Kibibytes. */
+  memtotal: z.number(),
+  cpu: z.array(
+    z.strictObject({ modelname: z.string(), cpucores: z.int(), cachesize: z.string(), flags: z.array(z.string()) }),
+  ),
+});
+const named = z.strictObject({ name: z.string(), version: z.string() });
+
+export const evaluationDocumentSchema = z.strictObject({
+  _id: objectId,
+  /** The measurement's system and protocol, so that evaluations of one run of the command share it. */
+  run_id: z.string(),
+  created_at: time,
+  framework: named,
+  model: z.strictObject({ ...named.shape, framework: named }),
+  dataset_category: z.string(),
+  dataset_name: z.string(),
+  machine_architecture: z.string(),
+  using_gpu: z.boolean(),
+  batch_size: z.int().min(1),
+  hostname: z.string(),
+  trace_level: z.string(),
+  performance_id: objectId,
+  public: z.boolean(),
+  machine_information: machineSchema,
+  /** Texts, as the platform has them. */
+  metadata: z.record(z.string(), z.string()),
+});
+
+export type EvaluationDocument = z.infer<typeof evaluationDocumentSchema>;
+
+export const performanceDocumentSchema = z.strictObject({
+  _id: objectId,
+  created_at: time,
+  trace: jaegerTraceSchema,
+  trace_level: z.string(),
+  /** Where a trace server has it; empty: it is here. */
+  trace_url: z.string(),
+});
+
+export type PerformanceDocument = z.infer<typeof performanceDocumentSchema>;
+
+export const EVALUATION_DOCUMENTS: CollectionDefinition<EvaluationDocument> = {
+  name: 'evaluation',
+  schema: evaluationDocumentSchema,
+  key: ['_id'],
+  indexes: [['run_id'], ['hostname']],
+  types: { _id: 'object_id', created_at: 'date', performance_id: 'object_id' },
+};
+
+export const PERFORMANCE_DOCUMENTS: CollectionDefinition<PerformanceDocument> = {
+  name: 'performance',
+  schema: performanceDocumentSchema,
+  key: ['_id'],
+  indexes: [],
+  types: { _id: 'object_id', created_at: 'date' },
+};

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { measurementKey, type Measurement } from '../measurement/measurement.js';
+import type { System } from '../measurement/system.js';
+import { measurementId } from '../store/measurement-id.js';
+import type { ResultStore } from '../store/result-store.js';
+import {
+  EVALUATION_DOCUMENTS,
+  PERFORMANCE_DOCUMENTS,
+  type EvaluationDocument,
+  type PerformanceDocument,
+} from './documents.js';
+import { jaegerTrace, type JaegerTrace, type PlainSpan } from './jaeger-trace.js';
+
+/** A model that was measured end to end. */
+export interface WholeModel {
+  readonly name: string;
+  readonly batchSize: number;
+  readonly measurement: Measurement;
+}
+
+/** A model is measured whole at this level: predictions, nothing below. */
+const TRACE_LEVEL = 'MODEL_TRACE';
+
+/** A model that has no manifest has no version either; the platform's ones begin with this. */
+const MODEL_VERSION = '1.0';
+
+/**
+ * Keeps a model that was measured end to end as the platform does: an `evaluation`, and a `performance` with a trace of one
+ * `c_predict` span for each run. Doing it again changes nothing. A model that failed has neither.
+ *
+ * @throws PlatformError `storage` as the store does
+ */
+export async function keepWholeModel(store: ResultStore, model: WholeModel): Promise<void> {
+  const documents = platformDocuments(model);
+  if (documents === undefined) return;
+  // What others refer to comes first.
+  await store.collection(PERFORMANCE_DOCUMENTS).put(documents.performance);
+  await store.collection(EVALUATION_DOCUMENTS).put(documents.evaluation);
+}
+
+/** The two documents; undefined for a measurement without samples. */
+export function platformDocuments(
+  model: WholeModel,
+): { readonly evaluation: EvaluationDocument; readonly performance: PerformanceDocument } | undefined {
+  const { name, batchSize, measurement } = model;
+  const { system, protocol, outcome } = measurement;
+  if (outcome.kind !== 'samples') return undefined;
+  const id = `${name} ${measurementId(measurementKey(measurement))}`;
+  const created_at = new Date(measurement.measuredAt).toISOString();
+  const framework = { name: system.framework, version: system.frameworkVersion };
+  const performance: PerformanceDocument = {
+    _id: objectId(`performance ${id}`),
+    created_at,
+    trace: traceOf(id, model, outcome),
+    trace_level: TRACE_LEVEL,
+    trace_url: '',
+  };
+  const evaluation: EvaluationDocument = {
+    _id: objectId(`evaluation ${id}`),
+    run_id: objectId(JSON.stringify([system.fingerprint, protocol])),
+    created_at,
+    framework,
+    model: { name, version: MODEL_VERSION, framework },
+    dataset_category: '',
+    dataset_name: 'values from a seed',
+    machine_architecture: system.architecture,
+    using_gpu: system.runOptions.executionProvider !== 'cpu',
+    batch_size: batchSize,
+    hostname: hostname(),
+    trace_level: TRACE_LEVEL,
+    performance_id: performance._id,
+    public: false,
+    machine_information: machineOf(system),
+    metadata: {
+      signature: measurement.signature,
+      system: system.fingerprint,
+      protocol: measurementKey(measurement).protocol,
+      threads: String(system.runOptions.threads),
+    },
+  };
+  return { evaluation, performance };
+}
+
+function machineOf(system: System): EvaluationDocument['machine_information'] {
+  return {
+    hostname: hostname(),
+    kernelarch: system.architecture,
+    osname: system.operatingSystem,
+    memtotal: Math.round(system.memoryBytes / 1024),
+    cpu: [
+      {
+        modelname: system.processor,
+        cpucores: system.cores,
+        cachesize: `${Math.round(system.cacheBytes / 1024)} KB`,
+        flags: [...system.processorFeatures],
+      },
+    ],
+  };
+}
+
+/** Only durations were measured: the runs are laid out one after another, up to the moment of the measurement. */
+function traceOf(
+  seed: string,
+  { name, batchSize, measurement: { system, measuredAt } }: WholeModel,
+  { runMs, warmupMs }: { readonly runMs: readonly number[]; readonly warmupMs: readonly number[] },
+): JaegerTrace {
+  const sum = (times: readonly number[]): number => times.reduce((total, ms) => total + ms, 0);
+  const totalMs = sum(warmupMs) + sum(runMs);
+  const startMicros = (Date.parse(measuredAt) - totalMs) * 1000;
+  const application = { trace_level: 'APPLICATION_TRACE' };
+  // Warm-ups are no predictions to an analysis, which averages every c_predict there is.
+  const warmUp = { startMicros, durationMicros: sum(warmupMs) * 1000, tags: application, children: [] };
+  let next = startMicros + warmUp.durationMicros;
+  const batches = runMs.map((ms, batch_index): PlainSpan => {
+    const times = { startMicros: next, durationMicros: ms * 1000 };
+    next += times.durationMicros;
+    const tags = { trace_level: TRACE_LEVEL, evaluation_trace_level: TRACE_LEVEL, batch_size: batchSize };
+    const prediction = { name: 'c_predict', ...times, tags, children: [] };
+    return { name: 'evaluate_batch', ...times, tags: { ...application, batch_index }, children: [prediction] };
+  });
+  return jaegerTrace(seed, 'mlmodelscope', {
+    name: 'evaluation_predict_urls',
+    startMicros,
+    durationMicros: totalMs * 1000,
+    tags: {
+      ...application,
+      evaluation_trace_level: TRACE_LEVEL,
+      framework_name: system.framework,
+      framework_version: system.frameworkVersion,
+      model_name: name,
+      model_version: MODEL_VERSION,
+      batch_size: batchSize,
+      use_gpu: system.runOptions.executionProvider !== 'cpu',
+      num_warmup_batches: warmupMs.length,
+      num_batches: runMs.length,
+    },
+    children: [{ name: 'warm_up', ...warmUp }, ...batches],
+  });
+}
+
+/** The same thing has the same identifier, whoever keeps it. */
+function objectId(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}

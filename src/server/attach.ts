@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { PlatformError } from '../base/errors.js';
+import type { PlatformEnd, PluginMessage, Registration } from '../evaluation/link/link.js';
+
+/** A manifest's schema is a few kilobytes. */
+const MAX_SCHEMA_CHARACTERS = 1 << 20;
+const MAX_SLOTS = 64;
+
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+const registrationSchema = z.object({
+  kind: z.literal('registration', { error: 'a registration has to be the first message' }),
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'a name has up to 100 letters, digits and . _ + -'),
+  version: z.string().min(1).max(100),
+  manifestSchemaJson: z.string().max(MAX_SCHEMA_CHARACTERS).refine(isObject, 'a JSON Schema is a JSON object'),
+  slots: z.int().min(1).max(MAX_SLOTS),
+});
+
+/** The plugin's messages, as long as each comes within the lease after the one before. */
+export async function* leased(link: PlatformEnd, leaseMs: number): AsyncGenerator<PluginMessage> {
+  let lease = setTimeout(() => link.close(), leaseMs);
+  try {
+    for await (const message of link) {
+      clearTimeout(lease);
+      // What is done about a message is not the plugin's delay.
+      yield message;
+      lease = setTimeout(() => link.close(), leaseMs);
+    }
+  } finally {
+    clearTimeout(lease);
+  }
+}
+
+/**
+ * The registration that a plugin begins with.
+ *
+ * @throws PlatformError `usage` where it begins with something else
+ */
+export async function registrationIn(messages: AsyncIterator<PluginMessage>): Promise<Registration> {
+  const first = await messages.next();
+  if (first.done === true) throw new PlatformError('timeout', 'the plugin left without a registration; send it first');
+  const parsed = registrationSchema.safeParse(first.value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new PlatformError('usage', `the plugin cannot be registered: ${problems.join('; ')}`);
+}

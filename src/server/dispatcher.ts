@@ -1,0 +1,225 @@
+import { messageOf, PlatformError } from '../base/errors.js';
+import type { AgentDirectory } from '../directory/agent-directory.js';
+import type { Collection } from '../store/collection.js';
+import { leased, registrationIn } from './attach.js';
+import { failure, type PlatformEvent } from '../evaluation/event.js';
+import type { EvaluationJob } from './job.js';
+import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
+import { PluginSession } from './plugin-session.js';
+import type { SubmissionPart } from '../evaluation/records.js';
+import { loadSubmission, type Submission } from '../evaluation/submission.js';
+import { getSubmission } from './submission-store.js';
+
+/** All in milliseconds. */
+export interface DispatchLimits {
+  /** A plugin that says nothing for this long is gone. */
+  readonly leaseMs: number;
+  /** A run without any event for this long has failed. A single measurement may take minutes. */
+  readonly silenceMs: number;
+  /** An evaluation without an agent for this long has failed. After a restart, agents are back within seconds. */
+  readonly waitForAgentMs: number;
+  /** Time between two looks for an agent. */
+  readonly retryMs: number;
+  /** How long a cancelled run may take to end. */
+  readonly stopMs: number;
+}
+
+export const DEFAULT_LIMITS: DispatchLimits = {
+  leaseMs: 15_000,
+  silenceMs: 60 * 60_000,
+  waitForAgentMs: 10 * 60_000,
+  retryMs: 2000,
+  stopMs: 20_000,
+};
+
+/** Plugins that an evaluation may lose before it has failed: maybe it is what ends them. */
+const MAX_LOSSES = 3;
+
+/** A plugin that is attached, as others see it. */
+export interface AttachedPlugin extends Registration {
+  readonly running: number;
+}
+
+export interface DispatcherOptions {
+  readonly agents: AgentDirectory;
+  readonly limits: DispatchLimits;
+  readonly submissions: Collection<SubmissionPart>;
+}
+
+/** What a run needs. */
+interface Prepared {
+  readonly submission: Submission;
+  readonly agent: AgentEndpoint;
+}
+
+/** Gives evaluations to plugins, first come, first served, and sees to it that each one ends. */
+export class Dispatcher {
+  readonly #sessions = new Set<PluginSession>();
+  /** In the order in which they came. */
+  readonly #waiting = new Set<EvaluationJob>();
+  readonly #running = new Map<EvaluationJob, PluginSession>();
+  readonly #retries = new Set<NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(private readonly options: DispatcherOptions) {}
+
+  plugins(): readonly AttachedPlugin[] {
+    return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
+  }
+
+  /** @throws PlatformError `unavailable` where no plugin of that name is attached */
+  requirePlugin(name: string): void {
+    const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
+    if (names.includes(name)) return;
+    const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
+    const advice = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
+    throw new PlatformError('unavailable', `the plugin ${name} is not attached to this server, ${others}; ${advice}`);
+  }
+
+  /**
+   * Has a plugin run evaluations for as long as its link lasts.
+   *
+   * @throws PlatformError `usage` where it does not begin with its registration
+   */
+  async attach(link: PlatformEnd): Promise<void> {
+    const { leaseMs } = this.options.limits;
+    const messages = leased(link, leaseMs);
+    try {
+      const session = new PluginSession(await registrationIn(messages), link);
+      if (this.#isClosed) throw new PlatformError('unavailable', 'the server is shutting down');
+      this.#sessions.add(session);
+      try {
+        await link.send({ kind: 'registered', leaseMs });
+        this.#dispatch();
+        for await (const message of messages) await session.take(message);
+      } finally {
+        this.#sessions.delete(session);
+        session.lose();
+      }
+    } finally {
+      link.close();
+    }
+  }
+
+  /** Takes on an evaluation. */
+  add(job: EvaluationJob): void {
+    this.#waiting.add(job);
+    this.#dispatch();
+  }
+
+  /** Sees to it that an evaluation ends, soon. */
+  cancel(job: EvaluationJob): void {
+    job.isCancelled = true;
+    const session = this.#running.get(job);
+    if (session === undefined) {
+      this.#waiting.delete(job);
+      void job.finish({ kind: 'cancelled' });
+      return;
+    }
+    session.stop(job.run);
+    const patience = setTimeout(() => session.end(job.run, { kind: 'cancelled' }), this.options.limits.stopMs);
+    void job.ended.then(() => clearTimeout(patience));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#retries) clearTimeout(timer);
+    for (const session of this.#sessions) session.lose();
+  }
+
+  #dispatch(): void {
+    if (this.#isClosed) return;
+    for (const job of [...this.#waiting]) {
+      const session = [...this.#sessions].find((candidate) => {
+        return candidate.registration.name === job.record.plugin && candidate.takeSlot();
+      });
+      if (session === undefined) continue;
+      this.#waiting.delete(job);
+      this.#running.set(job, session);
+      void this.#run(job, session);
+    }
+  }
+
+  /** One run, or the attempt at one. Afterwards the evaluation has ended or waits again. */
+  async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
+    let waitMs: number | undefined;
+    try {
+      const prepared = await this.#prepare(job);
+      if (prepared === undefined) waitMs = this.options.limits.retryMs;
+      else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
+    } catch (error) {
+      const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
+      // Where the store fails, there is nothing left to keep this in.
+      if (!this.#isClosed) await job.finish(how).catch(() => undefined);
+    }
+    this.#running.delete(job);
+    session.giveSlotBack();
+    if (this.#isClosed) return;
+    if (waitMs !== undefined) this.#again(job, waitMs);
+    this.#dispatch();
+  }
+
+  #again(job: EvaluationJob, waitMs: number): void {
+    if (job.isCancelled) {
+      void job.finish({ kind: 'cancelled' });
+      return;
+    }
+    if (waitMs === 0) {
+      this.#waiting.add(job);
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      if (!job.isCancelled) this.add(job);
+    }, waitMs);
+    this.#retries.add(timer);
+  }
+
+  /** @returns undefined where there is no agent yet */
+  async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
+    const submission = await getSubmission(job.id, this.options.submissions);
+    const { loaded } = await loadSubmission(submission);
+    try {
+      const { address, tls } = this.options.agents.choose(loaded.unmet);
+      return { submission, agent: { address, tls } };
+    } catch (error) {
+      const waitedMs = performance.now() - job.waitingSinceMs;
+      if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
+      await job.wait(error.message);
+      return undefined;
+    }
+  }
+
+  /** @returns whether the evaluation has ended */
+  async #runOn(job: EvaluationJob, session: PluginSession, { submission, agent }: Prepared): Promise<boolean> {
+    if (job.isCancelled) return false;
+    const { name, version } = session.registration;
+    const run = await job.start();
+    const { attempt } = run;
+    await job.log.append({ kind: 'started', plugin: name, pluginVersion: version, agent: agent.address, attempt });
+    const { silenceMs } = this.options.limits;
+    const minutes = Math.round(silenceMs / 60_000);
+    const message = `the plugin ${name} has said nothing for ${minutes} minutes; see what it does, and submit again`;
+    const silence = setTimeout(() => session.end(run, failure('timeout', message)), silenceMs);
+    const keep = async (event: PlatformEvent): Promise<void> => {
+      silence.refresh();
+      await job.log.append(event);
+    };
+    const { traceContext } = job.record;
+    const how = await session.run({ ...run, submission, agent, traceContext }, keep);
+    clearTimeout(silence);
+    if (this.#isClosed) return false;
+    if (how !== undefined) {
+      await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
+      return true;
+    }
+    job.losses++;
+    if (job.losses < MAX_LOSSES) {
+      await job.requeue(`the plugin ${name} went away`);
+      return false;
+    }
+    const problem = `the plugin ${name} went away ${job.losses} times in the middle of this evaluation`;
+    await job.finish(failure('unavailable', `${problem}; see what it says, then submit it under a new id`));
+    return true;
+  }
+}

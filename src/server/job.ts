@@ -1,0 +1,84 @@
+import { type FinalEvent, isFinal } from '../evaluation/event.js';
+import { EventLog } from './event-log.js';
+import type { RunKey } from '../evaluation/link/link.js';
+import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
+
+const STATE_AFTER = { done: 'done', failed: 'failed', cancelled: 'cancelled' } as const satisfies Record<
+  FinalEvent['kind'],
+  EvaluationState
+>;
+
+/** An evaluation that has not ended: its record and its log, which the store has as well. */
+export class EvaluationJob {
+  #record: EvaluationRecord;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  readonly #end: () => void;
+  /** Somebody has cancelled it. */
+  isCancelled = false;
+  /** How often its plugin went away in the middle, as far as this process has seen. */
+  losses = 0;
+  /** ms of performance.now() since when it has waited for its plugin or an agent. */
+  waitingSinceMs = performance.now();
+
+  private constructor(
+    record: EvaluationRecord,
+    readonly log: EventLog,
+    private readonly collections: EvaluationCollections,
+  ) {
+    this.#record = record;
+    let end = (): void => {};
+    this.ended = new Promise((resolve) => (end = resolve));
+    this.#end = end;
+  }
+
+  static async open(record: EvaluationRecord, collections: EvaluationCollections): Promise<EvaluationJob> {
+    return new EvaluationJob(record, await EventLog.open(record.id, collections.events), collections);
+  }
+
+  get record(): EvaluationRecord {
+    return this.#record;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+
+  /** The run that is under way, or was the last. */
+  get run(): RunKey {
+    return { evaluation: this.id, attempt: this.#record.attempts };
+  }
+
+  /** Has a plugin from now on. */
+  async start(): Promise<RunKey> {
+    await this.#change({ state: 'running', attempts: this.#record.attempts + 1 });
+    return this.run;
+  }
+
+  /** Waits for a plugin again. */
+  async requeue(reason: string): Promise<void> {
+    this.waitingSinceMs = performance.now();
+    await this.wait(`${reason}; everything measured so far is kept`);
+    await this.#change({ state: 'queued' });
+  }
+
+  /** Says why it waits, once. */
+  async wait(reason: string): Promise<void> {
+    const last = this.log.last?.event;
+    if (last?.kind !== 'waiting' || last.reason !== reason) await this.log.append({ kind: 'waiting', reason });
+  }
+
+  /** The first end counts; the submission is not needed any more. */
+  async finish(how: FinalEvent): Promise<void> {
+    if (!this.log.hasEnded) await this.log.append(how);
+    const last = this.log.last?.event;
+    await this.#change({ state: STATE_AFTER[last !== undefined && isFinal(last) ? last.kind : how.kind] });
+    await this.collections.parts.delete({ evaluation: this.id });
+    this.#end();
+  }
+
+  async #change(changes: Partial<EvaluationRecord>): Promise<void> {
+    this.#record = { ...this.#record, ...changes, changedAt: new Date().toISOString() };
+    await this.collections.records.put(this.#record);
+  }
+}

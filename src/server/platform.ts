@@ -1,0 +1,208 @@
+import { PlatformError } from '../base/errors.js';
+import type { AgentDirectory } from '../directory/agent-directory.js';
+import type { ResultStore } from '../store/result-store.js';
+import { type AttachedPlugin, DEFAULT_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
+import { isFinal, type LoggedEvent } from '../evaluation/event.js';
+import { EventLog } from './event-log.js';
+import { EvaluationJob } from './job.js';
+import type { PlatformEnd } from '../evaluation/link/link.js';
+import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
+import { loadSubmission, type Submission } from '../evaluation/submission.js';
+import { digestOf, putSubmission } from './submission-store.js';
+
+/** Evaluations that have not ended. */
+const MAX_JOBS = 1000;
+
+const ID = /^[A-Za-z0-9-]{8,64}$/;
+
+export interface PlatformOptions {
+  readonly store: ResultStore;
+  readonly agents: AgentDirectory;
+  readonly limits?: Partial<DispatchLimits>;
+}
+
+/** An evaluation as others see it. */
+export interface EvaluationView {
+  readonly record: EvaluationRecord;
+  readonly last: LoggedEvent | undefined;
+}
+
+/**
+ * Takes evaluations, gives them to plugins, keeps what happens. Everything that matters is in the store, so that a new
+ * platform with the same store goes on where another one ended.
+ */
+export class Platform {
+  readonly #collections: EvaluationCollections;
+  readonly #agents: AgentDirectory;
+  readonly #dispatcher: Dispatcher;
+  /** Those that have not ended. */
+  readonly #jobs = new Map<string, EvaluationJob>();
+  readonly #submitting = new Map<string, Promise<EvaluationRecord>>();
+
+  private constructor({ store, agents, limits }: PlatformOptions) {
+    this.#collections = evaluationCollections(store);
+    this.#agents = agents;
+    this.#dispatcher = new Dispatcher({
+      agents,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      submissions: this.#collections.parts,
+    });
+  }
+
+  /** @param resume goes on with the evaluations of the store that have not ended */
+  static async open(options: PlatformOptions, { resume }: { readonly resume: boolean }): Promise<Platform> {
+    const platform = new Platform(options);
+    if (resume) await platform.#resume();
+    return platform;
+  }
+
+  /**
+   * Checks an evaluation and takes it on. The same under the same id is the same evaluation.
+   *
+   * @param id made by the client
+   * @throws PlatformError `manifest`, `model` or `usage` for a wrong submission, `unavailable` or `unsupported` without
+   *   a plugin or an agent that fits, `exhausted` where there are too many
+   */
+  submit(
+    id: string,
+    submission: Submission,
+    traceContext: Readonly<Record<string, string>> = {},
+  ): Promise<EvaluationRecord> {
+    const submitted = (this.#submitting.get(id) ?? Promise.resolve()).then(() =>
+      this.#submit(id, submission, traceContext),
+    );
+    const settled = submitted.finally(() => {
+      if (this.#submitting.get(id) === settled) this.#submitting.delete(id);
+    });
+    this.#submitting.set(id, settled);
+    return settled;
+  }
+
+  async #submit(
+    id: string,
+    received: Submission,
+    traceContext: Readonly<Record<string, string>>,
+  ): Promise<EvaluationRecord> {
+    if (!ID.test(id)) {
+      throw new PlatformError('usage', 'evaluation_id: expected 8 to 64 letters, digits and hyphens, such as a UUID');
+    }
+    const digest = digestOf(received);
+    const known = await this.#collections.records.get({ id });
+    if (known !== undefined) {
+      if (known.digest === digest) return known;
+      throw new PlatformError(
+        'usage',
+        `evaluation_id: ${id} is another evaluation already; make a new id for this one`,
+      );
+    }
+    if (this.#jobs.size >= MAX_JOBS) {
+      throw new PlatformError('exhausted', `${this.#jobs.size} evaluations wait or run already; try again later`);
+    }
+    const { loaded, submission } = await loadSubmission(received);
+    const { name, plugin } = loaded.manifest;
+    this.#dispatcher.requirePlugin(plugin);
+    this.#agents.choose(loaded.unmet);
+    await putSubmission(id, submission, this.#collections.parts);
+    const now = new Date().toISOString();
+    const record: EvaluationRecord = {
+      id,
+      name,
+      plugin,
+      state: 'queued',
+      digest,
+      attempts: 0,
+      submittedAt: now,
+      changedAt: now,
+      traceContext: { ...traceContext },
+    };
+    await this.#collections.records.put(record);
+    this.#add(await EvaluationJob.open(record, this.#collections));
+    return record;
+  }
+
+  /** @throws PlatformError `not_found` */
+  async get(id: string): Promise<EvaluationView> {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) return { record: job.record, last: job.log.last };
+    const record = await this.#recordOf(id);
+    return { record, last: (await EventLog.open(id, this.#collections.events)).last };
+  }
+
+  /** Newest first. */
+  async list(): Promise<readonly EvaluationRecord[]> {
+    const records: EvaluationRecord[] = [];
+    for await (const record of this.#collections.records.find({})) records.push(record);
+    return records.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt));
+  }
+
+  /**
+   * The events after a sequence number, and those to come; ends with the evaluation, or the signal.
+   *
+   * @throws PlatformError `not_found`
+   */
+  async *follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
+    const job = this.#jobs.get(id);
+    if (job === undefined) await this.#recordOf(id);
+    const log = job?.log ?? (await EventLog.open(id, this.#collections.events));
+    let after = { sequence: afterSequence, measurings: 0 };
+    while (!signal.aborted) {
+      const { events, cursor } = log.read(after);
+      after = cursor;
+      yield* events;
+      if (log.hasEnded && log.read(after).events.length === 0) return;
+      await log.changed(after, signal);
+    }
+  }
+
+  /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found` */
+  async cancel(id: string): Promise<EvaluationRecord> {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return this.#recordOf(id);
+    this.#dispatcher.cancel(job);
+    await job.ended;
+    return job.record;
+  }
+
+  /** The plugins that are attached now. */
+  plugins(): readonly AttachedPlugin[] {
+    return this.#dispatcher.plugins();
+  }
+
+  /** See {@link Dispatcher.attach}. */
+  attach(link: PlatformEnd): Promise<void> {
+    return this.#dispatcher.attach(link);
+  }
+
+  /** Lets go of all plugins. What has not ended stays in the store, for the next platform to go on with. */
+  close(): void {
+    this.#dispatcher.close();
+    this.#jobs.clear();
+  }
+
+  #add(job: EvaluationJob): void {
+    this.#jobs.set(job.id, job);
+    void job.ended.then(() => this.#jobs.delete(job.id));
+    this.#dispatcher.add(job);
+  }
+
+  async #resume(): Promise<void> {
+    for (const state of ['queued', 'running'] as const) {
+      for await (const record of this.#collections.records.find({ state })) {
+        const job = await EvaluationJob.open(record, this.#collections);
+        const last = job.log.last?.event;
+        // The server went away right between the last event and the state that it leads to.
+        if (last !== undefined && isFinal(last)) await job.finish(last);
+        else {
+          if (record.state === 'running') await job.requeue('the server was restarted');
+          this.#add(job);
+        }
+      }
+    }
+  }
+
+  async #recordOf(id: string): Promise<EvaluationRecord> {
+    const record = ID.test(id) ? await this.#collections.records.get({ id }) : undefined;
+    if (record !== undefined) return record;
+    throw new PlatformError('not_found', `there is no evaluation ${ID.test(id) ? id : 'of that id'} here; list them`);
+  }
+}

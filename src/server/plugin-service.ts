@@ -1,0 +1,31 @@
+import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import {
+  type AttachRequest,
+  type AttachResponse,
+  PluginServiceService,
+} from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import type { RpcServer } from '../rpc/server.js';
+import { MAX_RESULT_BYTES } from '../evaluation/event.js';
+import { fromWirePluginMessage, toWirePlatformMessage } from '../evaluation/link/link-wire.js';
+import type { Platform } from './platform.js';
+import { streamLink } from '../evaluation/link/stream-link.js';
+
+/** A result and what stands around it. */
+const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
+
+/** Adds the service by which plugins in other processes attach themselves. */
+export function addPluginService(server: RpcServer, platform: Platform): void {
+  const { calls } = server;
+
+  const attach: handleBidiStreamingCall<AttachRequest, AttachResponse> = (call) => {
+    const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
+    // The call is ended by what attaching comes to, with a status that says so.
+    const link = streamLink(call, format, () => {});
+    void calls.stream(call, async (signal) => {
+      signal.addEventListener('abort', () => link.close(), { once: true });
+      await platform.attach(link);
+    });
+  };
+
+  server.addService(PluginServiceService, { attach }, { maxRequestBytes: { attach: MAX_REQUEST_BYTES } });
+}

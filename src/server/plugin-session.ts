@@ -1,0 +1,97 @@
+import { messageOf, PlatformError } from '../base/errors.js';
+import { failure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
+import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
+
+/** A run as its plugin's session sees it. */
+interface ActiveRun {
+  readonly attempt: number;
+  /** Keeps an event; the last one is not among them. */
+  readonly keep: (event: PlatformEvent) => Promise<void>;
+  readonly end: (how: FinalEvent | undefined) => void;
+}
+
+/** A plugin that is attached. */
+export class PluginSession {
+  /** By the evaluation's id. */
+  readonly #runs = new Map<string, ActiveRun>();
+  #taken = 0;
+  #isLost = false;
+
+  constructor(
+    readonly registration: Registration,
+    private readonly link: PlatformEnd,
+  ) {}
+
+  /** Slots that are taken. */
+  get running(): number {
+    return this.#taken;
+  }
+
+  /** Takes a slot, to be given back; false where none is free. */
+  takeSlot(): boolean {
+    if (this.#isLost || this.#taken >= this.registration.slots) return false;
+    this.#taken++;
+    return true;
+  }
+
+  giveSlotBack(): void {
+    this.#taken--;
+  }
+
+  /**
+   * Has the plugin run an evaluation.
+   *
+   * @param keep is given every event but the last; what it throws ends the run
+   * @returns the last event; undefined where the plugin went away before
+   */
+  async run(run: Run, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
+    if (this.#isLost) return undefined;
+    const ended = new Promise<FinalEvent | undefined>((end) => {
+      this.#runs.set(run.evaluation, { attempt: run.attempt, keep, end });
+    });
+    await this.link.send({ kind: 'run', ...run });
+    return ended;
+  }
+
+  /** Ends a run in this way, whatever its plugin still does. */
+  end({ evaluation, attempt }: RunKey, how: FinalEvent): void {
+    const run = this.#runs.get(evaluation);
+    if (run?.attempt !== attempt) return;
+    this.#runs.delete(evaluation);
+    void this.link.send({ kind: 'stop', evaluation, attempt });
+    run.end(how);
+  }
+
+  /** Asks the plugin to end a run. */
+  stop({ evaluation, attempt }: RunKey): void {
+    void this.link.send({ kind: 'stop', evaluation, attempt });
+  }
+
+  /** Takes what the plugin says; resolves when it may say more. */
+  async take(message: PluginMessage): Promise<void> {
+    if (message.kind !== 'event') return;
+    const { evaluation, attempt, event } = message;
+    const run = this.#runs.get(evaluation);
+    // An earlier run that was ended may still be talking.
+    if (run?.attempt !== attempt) return;
+    if (isFinal(event)) {
+      this.#runs.delete(evaluation);
+      run.end(event);
+      return;
+    }
+    try {
+      await run.keep(event);
+    } catch (error) {
+      const code = error instanceof PlatformError ? error.code : 'internal';
+      this.end({ evaluation, attempt }, failure(code, messageOf(error)));
+    }
+  }
+
+  /** The plugin is gone. */
+  lose(): void {
+    this.#isLost = true;
+    for (const { end } of this.#runs.values()) end(undefined);
+    this.#runs.clear();
+    this.link.close();
+  }
+}

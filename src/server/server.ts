@@ -1,0 +1,57 @@
+import { PlatformError } from '../base/errors.js';
+import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
+import { addAgentRegistryService } from '../directory/agent-registry-service.js';
+import { addRegistryService } from '../directory/registry-service.js';
+import type { HostPort } from '../rpc/loopback.js';
+import type { ServerSecurity } from '../rpc/security.js';
+import { createRpcServer } from '../rpc/server.js';
+import type { ResultStore } from '../store/result-store.js';
+import type { DispatchLimits } from './dispatcher.js';
+import { addEvaluationService } from './evaluation-service.js';
+import { Platform } from './platform.js';
+import { addPluginService } from './plugin-service.js';
+
+export interface ServerOptions {
+  readonly listen: HostPort;
+  /** Where evaluations are kept, with what has happened in them. */
+  readonly store: ResultStore;
+  readonly security?: ServerSecurity | undefined;
+  readonly limits?: Partial<DispatchLimits> | undefined;
+  /** Agents that are known without registering. */
+  readonly directory?: LeasedDirectory | undefined;
+  /** Whether evaluations of the store that have not ended go on; true by default. */
+  readonly resume?: boolean | undefined;
+}
+
+export interface RunningServer {
+  /** host:port */
+  readonly address: string;
+  readonly platform: Platform;
+  /** Lets go of plugins, agents and clients; evaluations that have not ended go on with the next server of this store. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the platform: the registry of agents and the evaluation service.
+ *
+ * @throws PlatformError as the server's `listen`, and `storage`
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { listen, store, security, limits = {}, directory = createDirectory(), resume = true } = options;
+  const server = createRpcServer({ security });
+  const platform = await Platform.open({ store, agents: directory, limits }, { resume });
+  addAgentRegistryService(server, directory);
+  addRegistryService(server, directory);
+  addEvaluationService(server, platform);
+  addPluginService(server, platform);
+  const address = await server.listen(listen);
+
+  const stop = async (): Promise<void> => {
+    platform.close();
+    await server.close(
+      new PlatformError('unavailable', 'the server is shutting down; it goes on when it is started again'),
+    );
+  };
+  let stopped: Promise<void> | undefined;
+  return { address, platform, close: () => (stopped ??= stop()) };
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { cacheOptimizedGraphs } from '../../../src/agent/client/optimized-graph-cache.js';
+import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { flatten, inferredOfFlatten } from '../support/contract.js';
+import { relu, runOptions } from '../support/tiny-benchmarks.js';
+
+/** An agent that makes `flatten` of everything, and how often it was asked to. */
+function optimizer(processor: string) {
+  let asked = 0;
+  const agent = createFakeAgent({
+    latencyOf: () => 1,
+    processor,
+    optimizedOf: () => {
+      asked++;
+      return { benchmark: flatten, values: inferredOfFlatten };
+    },
+  });
+  return { agent, asked: () => asked };
+}
+
+test('a graph is optimized once, and comes back the same', async () => {
+  await withTemporaryFolder(async (folder) => {
+    const { agent, asked } = optimizer('one');
+    const first = await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
+    const again = await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
+
+    assert.equal(asked(), 1);
+    assert.deepEqual(again.values, new Map(first.values));
+    assert.deepEqual(Buffer.from(again.benchmark.model), Buffer.from(first.benchmark.model));
+    assert.deepEqual(again.benchmark.inputs, first.benchmark.inputs);
+  });
+});
+
+test('another system, other run options and another graph have their own', async () => {
+  await withTemporaryFolder(async (folder) => {
+    const [one, two] = [optimizer('one'), optimizer('two')];
+    await cacheOptimizedGraphs(one.agent, folder).optimize(relu, runOptions);
+    await cacheOptimizedGraphs(two.agent, folder).optimize(relu, runOptions);
+    await cacheOptimizedGraphs(one.agent, folder).optimize(relu, { ...runOptions, optimizationLevel: 'basic' });
+    await cacheOptimizedGraphs(one.agent, folder).optimize(flatten, runOptions);
+
+    assert.deepEqual([one.asked(), two.asked()], [3, 1]);
+  });
+});
+
+test('a damaged file is made anew', async () => {
+  await withTemporaryFolder(async (folder) => {
+    const { agent, asked } = optimizer('one');
+    await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), 'no graph');
+    await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
+    await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
+
+    assert.equal(asked(), 2);
+  });
+});
+
+test('a folder that cannot be written to costs time only', async () => {
+  await withTemporaryFolder(async (folder) => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const { agent, asked } = optimizer('one');
+    const cached = cacheOptimizedGraphs(agent, join(file, 'below'));
+    await cached.optimize(relu, runOptions);
+    await cached.optimize(relu, runOptions);
+
+    assert.equal(asked(), 2);
+  });
+});

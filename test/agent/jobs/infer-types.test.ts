@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../../src/base/errors.js';
+import { agentForSuite } from '../support/running-agent.js';
+import {
+  benchmarkOf,
+  convolution,
+  failingReshape,
+  int64Constant,
+  unknownOperator,
+} from '../support/tiny-benchmarks.js';
+
+describe('inferring types', { timeout: 60_000 }, () => {
+  const agent = agentForSuite();
+
+  test('shapes that depend on data are those that come out', async () => {
+    const graph = benchmarkOf({
+      inputs: { x: { dims: [2, 6] } },
+      nodes: [
+        { opType: 'Relu', inputs: ['x'], outputs: ['positive'] },
+        { opType: 'NonZero', inputs: ['positive'], outputs: ['where'] },
+        { opType: 'Transpose', inputs: ['where'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const values = await agent().client.inferTypes(graph);
+    const [where, y] = [values.get('where'), values.get('y')];
+
+    assert.ok(where !== undefined && y !== undefined);
+    assert.equal(where.elementType, 'int64');
+    assert.deepEqual([...y.dims], [...where.dims].reverse());
+  });
+
+  test('a large integer value has its range instead of its content', async () => {
+    const graph = benchmarkOf({
+      inputs: { x: { dims: [1] } },
+      nodes: [{ opType: 'Range', inputs: ['start', 'end', 'step'], outputs: ['y'] }],
+      outputs: ['y'],
+      constants: {
+        start: int64Constant([], [-7]),
+        end: int64Constant([], [4993]),
+        step: int64Constant([], [1]),
+      },
+    });
+    const values = await agent().client.inferTypes(graph);
+    assert.deepEqual(values.get('y'), { elementType: 'int64', dims: [5000], minimum: -7n, maximum: 4992n });
+  });
+
+  test('values that are fused away when measuring are there', async () => {
+    const graph = benchmarkOf({
+      inputs: { x: { dims: [1, 4, 5, 5] }, w: { dims: [6, 4, 3, 3], role: 'weight' } },
+      nodes: [
+        { opType: 'Conv', inputs: ['x', 'w'], outputs: ['convolved'] },
+        { opType: 'Relu', inputs: ['convolved'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const values = await agent().client.inferTypes(graph);
+    assert.deepEqual(values.get('convolved'), { elementType: 'float32', dims: [1, 6, 3, 3] });
+  });
+
+  test('a sequence is left out, the tensors around it are not', async () => {
+    const graph = benchmarkOf({
+      inputs: { x: { dims: [4] } },
+      nodes: [
+        { opType: 'SequenceConstruct', inputs: ['x', 'x'], outputs: ['sequence'] },
+        { opType: 'SequenceLength', inputs: ['sequence'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const values = await agent().client.inferTypes(graph);
+    assert.deepEqual([...values.keys()], ['y']);
+  });
+
+  test('a graph that the runtime refuses is unsupported', async () => {
+    await assert.rejects(
+      agent().client.inferTypes(unknownOperator),
+      (error) => error instanceof PlatformError && error.code === 'unsupported' && /NoSuchOperator/.test(error.message),
+    );
+  });
+
+  test('a node that fails is named', async () => {
+    await assert.rejects(
+      agent().client.inferTypes(failingReshape),
+      (error) => error instanceof PlatformError && error.code === 'model' && /the_reshape/.test(error.message),
+    );
+  });
+
+  test('after a failure the next graph is inferred', async () => {
+    await assert.rejects(agent().client.inferTypes(failingReshape));
+    assert.deepEqual((await agent().client.inferTypes(convolution)).get('y')?.dims, [1, 6, 7, 7]);
+  });
+
+  test('a cancelled request is cancelled', async () => {
+    await assert.rejects(
+      agent().client.inferTypes(convolution, AbortSignal.abort()),
+      (error) => error instanceof PlatformError && error.code === 'cancelled',
+    );
+  });
+});

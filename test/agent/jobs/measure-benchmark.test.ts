@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
+import { measureBenchmark, type MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
+import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
+import type { Protocol } from '../../../src/measurement/protocol.js';
+import type { PreparedRun } from '../../../src/predictor/predictor.js';
+import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+interface Machine {
+  /** How long each run takes; the last one goes on. */
+  readonly runMs: readonly number[];
+  readonly openMs?: number;
+  readonly settleMs?: number;
+  readonly reportMs?: number;
+  readonly failingRun?: number;
+}
+
+/** Measures on a machine whose clock only moves when it works. */
+async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
+  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun } = machine;
+  let nowMs = 1000;
+  let runs = 0;
+  let closed = 0;
+  const reports: MeasureProgress[] = [];
+  const later = (ms: number): Promise<void> => {
+    nowMs += ms;
+    return Promise.resolve();
+  };
+  const run: PreparedRun = {
+    execute() {
+      if (runs === failingRun) return Promise.reject(new Error('node relu failed'));
+      return later(runMs[Math.min(runs++, runMs.length - 1)] ?? 0);
+    },
+    evaluate: () => Promise.resolve(new Map()),
+  };
+  const context: MeasureContext = {
+    predictor: {
+      framework: { name: 'fake', version: '1.0.0' },
+      inlineLimitBytes: 2 ** 20,
+      async open() {
+        await later(openMs);
+        return {
+          prepare: () => run,
+          close() {
+            closed++;
+            return Promise.resolve();
+          },
+        };
+      },
+      optimize: () => Promise.reject(new Error('nothing here optimizes')),
+    },
+    temporaryFolder: 'never made',
+    nowNs: () => BigInt(Math.round(nowMs * 1e6)),
+    settle: () => later(settleMs),
+    peakMemoryBytes: () => 123,
+    watchConditions: () => () => undefined,
+    recorder: new SpanRecorder('NO_TRACE'),
+    onProgress(progress) {
+      reports.push(progress);
+      return later(reportMs);
+    },
+  };
+  const job = { kind: 'measure', benchmark: relu, runOptions, plan: { ...protocol, ...plan } } as const;
+  return { measured: await measureBenchmark(job, context), reports, closed: () => closed };
+}
+
+describe('measuring', () => {
+  test('warm-up runs are kept apart from timed ones, each in its order', async () => {
+    const { measured } = await measureOn({ runMs: [9, 8, 3, 1, 2] }, { warmupRuns: 2, runs: 3 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [9, 8], runMs: [3, 1, 2] });
+  });
+
+  test('what happens between runs is not timed but costs', async () => {
+    const machine: Machine = { runMs: [2], openMs: 7, settleMs: 100, reportMs: 1000 };
+    const { measured } = await measureOn(machine, { warmupRuns: 1, runs: 1 });
+
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [2], runMs: [2] });
+    // Two runs, each settled before; reports: preparing, running, running before the second, done.
+    assert.equal(measured.costMs, 7 + 2 * (2 + 100) + 4 * 1000);
+  });
+
+  test('creating the session is said apart, with the report before it', async () => {
+    const { measured } = await measureOn({ runMs: [2], openMs: 7 });
+    assert.equal(measured.sessionMs, 7);
+  });
+
+  test('no run starts when the time budget is used up', async () => {
+    const { measured } = await measureOn({ runMs: [10] }, { warmupRuns: 5, runs: 100, minRuns: 1, timeBudgetMs: 25 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: Array(5).fill(10), runMs: Array(3).fill(10) });
+  });
+
+  test('the fewest runs are made even beyond the time budget', async () => {
+    const { measured } = await measureOn({ runMs: [10] }, { warmupRuns: 0, runs: 100, minRuns: 4, timeBudgetMs: 1 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: Array(4).fill(10) });
+  });
+
+  test('progress is reported at the start, rarely in between, and at the end', async () => {
+    const { reports } = await measureOn({ runMs: [60] }, { warmupRuns: 1, runs: 9 });
+    assert.deepEqual(reports, [
+      { phase: 'preparing', runsDone: 0, runsTotal: 10 },
+      { phase: 'running', runsDone: 0, runsTotal: 10 },
+      { phase: 'running', runsDone: 4, runsTotal: 10 },
+      { phase: 'running', runsDone: 8, runsTotal: 10 },
+      { phase: 'running', runsDone: 10, runsTotal: 10 },
+    ]);
+  });
+
+  test('a run that fails is a failed measurement, and the session is closed', async () => {
+    const { measured, closed } = await measureOn({ runMs: [1], failingRun: 3 });
+    assert.deepEqual(measured.outcome, { kind: 'failure', reason: 'run_failed', message: 'node relu failed' });
+    assert.equal(closed(), 1);
+  });
+
+  test('what cannot fit into memory is not tried', async () => {
+    const { measured, closed } = await measureOn({ runMs: [1] }, { memoryLimitBytes: 10 });
+    assert.equal(measured.outcome.kind === 'failure' && measured.outcome.reason, 'out_of_memory');
+    assert.equal(closed(), 0);
+  });
+});

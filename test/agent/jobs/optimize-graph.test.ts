@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createHash } from 'node:crypto';
+import { InferenceSession } from 'onnxruntime-node';
+import { join } from 'node:path';
+import { PlatformError } from '../../../src/base/errors.js';
+import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { bindDimensions } from '../../../src/onnx/bind-dimensions.js';
+import { readModel, parseModel } from '../../../src/onnx/read-model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import { buildZooModel } from '../../../src/zoo/zoo.js';
+import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { unknownOperator } from '../support/tiny-benchmarks.js';
+
+const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+
+/** Operators, domains and attributes of a graph's nodes, in order; names and values left out. */
+function kernelsOf(model: Awaited<ReturnType<typeof readModel>>): readonly string[] {
+  return model.graph.nodes.map(({ domain, opType, attributes }) => {
+    const settings = attributes.map(({ name, f, i, s, floats, ints }) => [
+      name,
+      f,
+      `${i}`,
+      [...s],
+      floats,
+      ints.map(String),
+    ]);
+    const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);
+    return `${domain}:${opType}:${digest}`;
+  });
+}
+
+describe('optimizing', { timeout: 120_000 }, () => {
+  const agent = agentForSuite();
+
+  test('a graph comes back as kernels, without weights and with every type', async () => {
+    const model = bindDimensions(buildZooModel('squeezenet1.1'), new Map(), { batch: 1 });
+    const { benchmark, values } = await agent().client.optimize(weightlessBenchmark(model), RUN_OPTIONS);
+    const { graph } = parseModel(benchmark.model, 'optimized');
+
+    assert.ok(graph.nodes.length < model.graph.nodes.length, 'nothing was fused');
+    assert.ok(benchmark.model.length < 100_000, 'weights came back');
+    for (const output of graph.nodes.flatMap(({ outputs }) => outputs))
+      assert.ok(values.has(output), `no type of ${output}`);
+  });
+
+  test('the kernels are those that come out with the real weights', async () => {
+    const model = bindDimensions(buildZooModel('squeezenet1.1'), new Map(), { batch: 1 });
+    const { benchmark } = await agent().client.optimize(weightlessBenchmark(model), RUN_OPTIONS);
+    await withTemporaryFolder(async (folder) => {
+      const optimizedModelFilePath = join(folder, 'optimized.onnx');
+      const session = await InferenceSession.create(encodeModelToBytes(model), {
+        graphOptimizationLevel: 'all',
+        intraOpNumThreads: 1,
+        logSeverityLevel: 3,
+        optimizedModelFilePath,
+      });
+      await session.release();
+      assert.deepEqual(
+        kernelsOf(parseModel(benchmark.model, 'filled')),
+        kernelsOf(await readModel(optimizedModelFilePath)),
+      );
+    });
+  });
+
+  test('the optimization level is that of the run options', async () => {
+    const model = bindDimensions(buildZooModel('squeezenet1.1'), new Map(), { batch: 1 });
+    const whole = weightlessBenchmark(model);
+    const { benchmark } = await agent().client.optimize(whole, { ...RUN_OPTIONS, optimizationLevel: 'disabled' });
+    assert.equal(parseModel(benchmark.model, 'as it was').graph.nodes.length, model.graph.nodes.length);
+  });
+
+  test('a graph that the runtime refuses is an error that says so, and the agent goes on', async () => {
+    await assert.rejects(
+      () => agent().client.optimize(unknownOperator, RUN_OPTIONS),
+      (error) => error instanceof PlatformError && error.code === 'unsupported',
+    );
+    assert.ok((await agent().client.system(RUN_OPTIONS)).cores >= 1);
+  });
+});

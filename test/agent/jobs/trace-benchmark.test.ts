@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { kernelTable } from '../../../src/agent/kernel-table.js';
+import type { KernelTrace } from '../../../src/agent/layer-trace.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import {
+  AttributeProto,
+  AttributeProto_AttributeType,
+  GraphProto,
+  NodeProto,
+} from '../../../src/generated/onnx/onnx.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import { agentForSuite } from '../support/running-agent.js';
+import {
+  benchmarkOf,
+  failingReshape,
+  matMul,
+  protocol,
+  runOptions,
+  unknownOperator,
+} from '../support/tiny-benchmarks.js';
+
+const FRAMEWORK = 'FRAMEWORK_TRACE';
+
+/** A branch of an If: one operator on x. */
+function branch(name: string, opType: string): AttributeProto {
+  const node = { ...NodeProto.create(), opType, input: ['x'], output: [name] };
+  const graph = { ...GraphProto.create(), name, node: [node], output: [{ name, type: undefined, docString: '' }] };
+  return { ...AttributeProto.create(), name, type: AttributeProto_AttributeType.GRAPH, g: graph };
+}
+
+/** Which branch is taken depends on what the agent makes up. */
+const choice = benchmarkOf({
+  inputs: { x: { dims: [64, 64] }, condition: { dims: [1], elementType: 'bool' } },
+  nodes: [
+    {
+      opType: 'If',
+      inputs: ['condition'],
+      outputs: ['y'],
+      attributes: [branch('then_branch', 'Relu'), branch('else_branch', 'Sigmoid')],
+    },
+  ],
+  outputs: ['y'],
+});
+
+describe('an agent traces a model', () => {
+  const agent = agentForSuite();
+
+  test('each kernel is timed in every run, and the whole model as often without it', async () => {
+    const { untracedMs, tracedMs, kernels } = await agent().client.trace(matMul, runOptions, protocol, FRAMEWORK);
+
+    assert.deepEqual([untracedMs.length, tracedMs.length], [protocol.runs, protocol.runs]);
+    assert.deepEqual(
+      kernels.map(({ opName, shape }) => [opName, shape]),
+      [['MatMul', '[1,5]']],
+    );
+    assert.ok(kernels.every(({ runMs }) => runMs.length === protocol.runs));
+    const inside = kernels[0]?.runMs.every((ms, i) => ms <= (tracedMs[i] ?? 0));
+    assert.ok(inside, 'a kernel takes longer than the run that it is in');
+  });
+
+  test("a subgraph's kernels are inside of the operator that executes it", async () => {
+    const { kernels } = await agent().client.trace(choice, runOptions, protocol, FRAMEWORK);
+    const [holder, inner] = kernels;
+
+    assert.deepEqual([holder?.sequenceIndex, holder?.opName], ['0', 'If']);
+    assert.equal(inner?.sequenceIndex, '0-0');
+    assert.ok(holder?.runMs.every((ms, i) => ms >= (inner?.runMs[i] ?? Infinity)));
+  });
+
+  test('a model that the runtime refuses, or fails to run, is an error that says which', async () => {
+    const codeOf = (benchmark: Benchmark): Promise<unknown> => {
+      return agent()
+        .client.trace(benchmark, runOptions, protocol, FRAMEWORK)
+        .catch((error: unknown) => error instanceof PlatformError && error.code);
+    };
+    assert.equal(await codeOf(unknownOperator), 'unsupported');
+    assert.equal(await codeOf(failingReshape), 'model');
+  });
+});
+
+describe('a table of layers', () => {
+  const kernel = (sequenceIndex: string, runMs: readonly number[]): KernelTrace => {
+    const rest = { name: '', opName: '', executionProvider: '', shape: '', inputShape: '', elementType: '' };
+    return { sequenceIndex, runMs, ...rest };
+  };
+
+  test('states what tracing costs, as trimmed means', () => {
+    const { modelMs, tracedModelMs, overheadMs } = kernelTable({
+      untracedMs: [10, 10, 10, 10, 99],
+      tracedMs: [12, 12, 12, 12, 99],
+      kernels: [],
+    });
+    assert.deepEqual([modelMs, tracedModelMs, overheadMs], [10, 12, 2]);
+  });
+
+  test('leaves kernels as they are where they fit into the model without tracing', () => {
+    const kernels = [kernel('0', [3]), kernel('1', [6])];
+    const { kernelsMs, rows } = kernelTable({ untracedMs: [10], tracedMs: [12], kernels });
+    assert.equal(kernelsMs, 9);
+    assert.deepEqual(
+      rows.map(({ untracedLatencyMs }) => untracedLatencyMs),
+      [3, 6],
+    );
+  });
+
+  test('takes from kernels that add up to more what tracing must have added', () => {
+    const kernels = [kernel('0', [4]), kernel('1', [8])];
+    const { rows } = kernelTable({ untracedMs: [9], tracedMs: [13], kernels });
+    assert.deepEqual(
+      rows.map(({ latencyMs, untracedLatencyMs }) => [latencyMs, untracedLatencyMs]),
+      [
+        [4, 3],
+        [8, 6],
+      ],
+    );
+  });
+
+  test("does not count a subgraph's kernels twice", () => {
+    const kernels = [kernel('0', [4]), kernel('0-0', [3]), kernel('1', [4])];
+    assert.equal(kernelTable({ untracedMs: [9], tracedMs: [9], kernels }).kernelsMs, 8);
+  });
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { processorTimesIn, throttledMsIn, watchConditions } from '../../../src/agent/jobs/watch-conditions.js';
+
+/** As proc_stat(5) describes it; USER_HZ is 100. */
+function procStat({ user = 0, idle = 0, steal = 0, cores = 2 } = {}): string {
+  const core = (name: string): string => `${name} ${user} 1 2 ${idle} 5 1 1 ${steal} 0 0`;
+  return [core('cpu '), ...Array.from({ length: cores }, (_, i) => core(`cpu${i}`)), 'intr 1', ''].join('\n');
+}
+
+describe('what Linux says of processor times', () => {
+  test('is read in ms, idle time left out', () => {
+    assert.deepEqual(processorTimesIn(procStat({ user: 100, idle: 9999, steal: 7 })), {
+      cores: 2,
+      busyMs: (100 + 1 + 2 + 1 + 1) * 10,
+      stealMs: 70,
+    });
+  });
+
+  for (const text of ['', 'cpu', 'cpu  1 2 3\ncpu0 1 2 3\n', 'cpu  a b c d e f g h\n', 'intr 5\n']) {
+    test(`is not guessed from ${JSON.stringify(text)}`, () => assert.equal(processorTimesIn(text), undefined));
+  }
+
+  test('tells how long a quota held processes back', () => {
+    assert.equal(throttledMsIn('usage_usec 10\nnr_throttled 3\nthrottled_usec 2500\n'), 2.5);
+    assert.equal(throttledMsIn('usage_usec 10\n'), undefined);
+  });
+});
+
+describe('watching what else happens', () => {
+  const watched = (before: Record<string, string>, after: Record<string, string>) => {
+    let files = before;
+    let nowNs = 0n;
+    const conditions = watchConditions(
+      () => nowNs,
+      (path) => files[path],
+    );
+    files = after;
+    nowNs = 2_000_000_000n;
+    return conditions();
+  };
+  const frequency = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq';
+
+  test('has steal, other processes, a quota and the frequency', () => {
+    const conditions = watched(
+      {
+        '/proc/stat': procStat({ user: 100, steal: 10 }),
+        '/sys/fs/cgroup/cpu.stat': 'throttled_usec 1000\n',
+        [frequency]: '3000000\n',
+      },
+      {
+        '/proc/stat': procStat({ user: 400, steal: 15 }),
+        '/sys/fs/cgroup/cpu.stat': 'throttled_usec 4000\n',
+        [frequency]: '2400000\n',
+      },
+    );
+    assert.ok(conditions !== undefined);
+    const { othersMs = NaN, ...rest } = conditions;
+    const expected = { wallMs: 2000, cores: 2, stealMs: 50, throttledMs: 3, lowestMhz: 2400, highestMhz: 3000 };
+    assert.deepEqual(rest, expected);
+    // 3 s of all processes, less what this very process took meanwhile.
+    assert.ok(othersMs > 2000 && othersMs <= 3000);
+  });
+
+  test('says nothing of what the machine does not tell', () => {
+    assert.equal(watched({}, {}), undefined);
+    const conditions = watched({ '/proc/stat': procStat() }, { '/proc/stat': procStat() });
+    assert.deepEqual(conditions, { wallMs: 2000, cores: 2, stealMs: 0, othersMs: 0 });
+  });
+});

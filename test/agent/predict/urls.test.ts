@@ -1,0 +1,100 @@
+import { status } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { coloredPictures } from '../support/colored-pictures.js';
+import { foundIn, type PredictClient, predictClient } from '../support/predict-client.js';
+import { predictionModels } from '../support/prediction-models.js';
+import { hasStatus } from '../support/raw-client.js';
+import { agentForSuite } from '../support/running-agent.js';
+
+describe('predicting for URLs', { timeout: 60_000 }, () => {
+  const resolveModel = predictionModels();
+  const careful = agentForSuite({ resolveModel });
+  const trusting = agentForSuite({ resolveModel, access: { isAllowedAddress: () => true } });
+  const clients: PredictClient[] = [];
+  let pictures: readonly Buffer[];
+  let server: Server;
+  let origin: string;
+  before(async () => {
+    pictures = await coloredPictures(3);
+    server = createServer((request, response) => {
+      const picture = pictures[Number(request.url?.slice(1))];
+      if (picture !== undefined) response.end(picture);
+      else if (request.url === '/text') response.end('no picture');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    clients.push(...[careful(), trusting()].map(({ address }) => predictClient(address)));
+  });
+  after(() => {
+    for (const client of clients) client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function withModel<T>(place: number, work: (client: PredictClient, id: string) => Promise<T>): Promise<T> {
+    const client = clients[place];
+    assert.ok(client);
+    const id = await client.open('classifier');
+    try {
+      return await work(client, id);
+    } finally {
+      await client.closeModel(id);
+    }
+  }
+
+  test('they give what their pictures give', async () => {
+    await withModel(1, async (client, id) => {
+      const [fetched, sent] = [
+        await client.urls(
+          id,
+          [0, 1, 2].map((i) => `${origin}/${i}`),
+          { batchSize: 2 },
+        ),
+        await client.images(id, pictures),
+      ].map(foundIn);
+      assert.deepEqual(
+        fetched?.map(({ inputId }) => inputId),
+        ['0', '1', '2'],
+      );
+      assert.deepEqual(
+        fetched?.map(({ features }) => features),
+        sent?.map(({ features }) => features),
+      );
+    });
+  });
+
+  test('an agent fetches nothing from inside of its network unless it was told to', async () => {
+    await withModel(0, async (client, id) => {
+      await assert.rejects(
+        client.urls(id, [`${origin}/0`]),
+        hasStatus(status.INVALID_ARGUMENT, /points at this machine or inside of a network/),
+      );
+    });
+  });
+
+  test('files are never read', async () => {
+    await withModel(1, async (client, id) => {
+      await assert.rejects(client.urls(id, ['file:///etc/passwd']), hasStatus(status.INVALID_ARGUMENT, /neither http/));
+    });
+  });
+
+  test('what is no picture, and what never answers', async () => {
+    await withModel(1, async (client, id) => {
+      await assert.rejects(
+        client.urls(id, [`${origin}/text`]),
+        hasStatus(status.INVALID_ARGUMENT, /input "0": expected/),
+      );
+      await assert.rejects(client.urls(id, []), hasStatus(status.INVALID_ARGUMENT, /urls is empty/));
+      const options = { executionOptions: { timeoutInMs: 200n } };
+      await assert.rejects(
+        client.urls(id, [`${origin}/never`], options),
+        hasStatus(status.DEADLINE_EXCEEDED, /0\.2 s/),
+      );
+      // Nothing ran, so that the model is still open.
+      assert.equal((await client.images(id, pictures)).responses.length, 3);
+    });
+  });
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { connectAgent } from '../../../src/agent/client/agent-client.js';
+import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import type { Outcome } from '../../../src/measurement/measurement.js';
+import type { Protocol } from '../../../src/measurement/protocol.js';
+import { measuringProcessesOf, needsLinux } from '../support/processes.js';
+import { agentForSuite } from '../support/running-agent.js';
+import {
+  benchmarkOf,
+  convolution,
+  endless,
+  failingReshape,
+  int64Constant,
+  longProtocol,
+  matMul,
+  protocol,
+  relu,
+  runOptions,
+  unknownOperator,
+} from '../support/tiny-benchmarks.js';
+
+/** Far beyond what any of these takes; a test that hangs fails. */
+const timeout = 60_000;
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof PlatformError && error.code === 'cancelled';
+}
+
+describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }, () => {
+  const agent = agentForSuite();
+
+  async function outcomeOf(benchmark: Benchmark, how: Protocol = protocol): Promise<Outcome> {
+    return (await agent().client.measure(benchmark, runOptions, how)).outcome;
+  }
+
+  async function failureOf(benchmark: Benchmark, how?: Protocol) {
+    const outcome = await outcomeOf(benchmark, how);
+    assert.ok(outcome.kind === 'failure');
+    return outcome;
+  }
+
+  /** Starts a measurement that goes on until it is stopped, and calls `whenRunning` once it runs. */
+  function measureLong(whenRunning: () => void, signal?: AbortSignal) {
+    let running = false;
+    return agent().client.measure(relu, runOptions, longProtocol, {
+      signal,
+      onProgress({ phase }) {
+        if (phase === 'running' && !running) {
+          running = true;
+          whenRunning();
+        }
+      },
+    });
+  }
+
+  // Whatever happened before, the agent goes on.
+  afterEach(async () => {
+    assert.equal((await outcomeOf(matMul)).kind, 'samples');
+  });
+
+  for (const [name, benchmark] of Object.entries({ relu, matMul, convolution })) {
+    test(`${name} runs`, async () => {
+      assert.equal((await outcomeOf(benchmark)).kind, 'samples');
+    });
+  }
+
+  test('an operator that the runtime does not have is unsupported, with the runtime’s words', async () => {
+    const failure = await failureOf(unknownOperator);
+    assert.equal(failure.reason, 'unsupported');
+    assert.match(failure.message, /NoSuchOperator/);
+  });
+
+  test('a node that fails while it runs is a failed run, by name', async () => {
+    const failure = await failureOf(failingReshape);
+    assert.equal(failure.reason, 'run_failed');
+    assert.match(failure.message, /the_reshape/);
+  });
+
+  test('an input of strings is unsupported', async () => {
+    const inputs = relu.inputs.map((input) => ({ ...input, elementType: 'string' as const }));
+    assert.match((await failureOf({ ...relu, inputs })).message, /strings/);
+  });
+
+  test('weights beyond the memory limit are out of memory', async () => {
+    const inputs = matMul.inputs.map((input) => ({ ...input, dims: [1_000_000, 1_000_000] }));
+    assert.equal((await failureOf({ ...matMul, inputs })).reason, 'out_of_memory');
+  });
+
+  test('a value that the runtime cannot allocate is out of memory', async () => {
+    const huge = benchmarkOf({
+      inputs: { x: { dims: [1] } },
+      nodes: [
+        { opType: 'Expand', inputs: ['x', 'shape'], outputs: ['large'] },
+        { opType: 'ReduceSum', inputs: ['large'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+      constants: { shape: int64Constant([2], [1_000_000, 100_000_000]) },
+    });
+    assert.equal((await failureOf(huge)).reason, 'out_of_memory');
+  });
+
+  test('more resident memory than allowed is out of memory', { skip: needsLinux }, async () => {
+    // Less than Node itself takes.
+    const failure = await failureOf(endless, { ...protocol, memoryLimitBytes: 50e6 });
+    assert.equal(failure.reason, 'out_of_memory');
+    assert.match(failure.message, /limit is 0.05 GB/);
+  });
+
+  test('a measurement beyond its time limit is timed out, even within one run', async () => {
+    const failure = await failureOf(endless, { ...protocol, timeLimitMs: 1500 });
+    assert.equal(failure.reason, 'timeout');
+    assert.match(failure.message, /1.5 s/);
+  });
+
+  test('a process that is killed is a crash', { skip: needsLinux }, async () => {
+    const measuring = measureLong(() => {
+      for (const pid of measuringProcessesOf(process.pid)) process.kill(pid, 'SIGKILL');
+    });
+    const { outcome } = await measuring;
+    assert.equal(outcome.kind === 'failure' && outcome.reason, 'crashed');
+  });
+
+  test('a failed measurement says what it cost', { skip: needsLinux }, async () => {
+    const how = { ...protocol, timeLimitMs: 700 };
+    const { costMs, sessionMs, peakMemoryBytes } = await agent().client.measure(endless, runOptions, how);
+    assert.ok(costMs >= 700 && sessionMs > 0 && sessionMs <= costMs && peakMemoryBytes > 1e6);
+  });
+
+  test('a cancelled measurement stops, and its process with it', { skip: needsLinux }, async () => {
+    const controller = new AbortController();
+    let pids: readonly number[] = [];
+    const measuring = measureLong(() => {
+      pids = measuringProcessesOf(process.pid);
+      controller.abort();
+    }, controller.signal);
+
+    await assert.rejects(measuring, isCancelled);
+    // The next measurement only starts when the process is gone.
+    await outcomeOf(relu);
+    assert.equal(pids.length, 1);
+    assert.ok(!measuringProcessesOf(process.pid).includes(pids[0] ?? 0));
+  });
+
+  test('two clients take turns', async () => {
+    const second = connectAgent(agent().address);
+    const controller = new AbortController();
+    const reports: MeasureProgress[] = [];
+    try {
+      let measuringSecond: Promise<unknown> | undefined;
+      const measuringFirst = measureLong(() => {
+        measuringSecond = second.measure(relu, runOptions, protocol, {
+          onProgress(progress) {
+            reports.push(progress);
+            if (progress.phase === 'waiting') controller.abort();
+          },
+        });
+      }, controller.signal);
+      await assert.rejects(measuringFirst, isCancelled);
+      await measuringSecond;
+    } finally {
+      await second.close();
+    }
+
+    assert.deepEqual([...new Set(reports.map(({ phase }) => phase))], ['waiting', 'preparing', 'running']);
+  });
+
+  test('a client that is cancelled while it waits leaves the queue', async () => {
+    const first = new AbortController();
+    const second = new AbortController();
+    let waiting: Promise<unknown> | undefined;
+    const measuring = measureLong(() => {
+      waiting = agent().client.measure(relu, runOptions, protocol, {
+        signal: second.signal,
+        onProgress: () => second.abort(),
+      });
+      waiting.catch(() => first.abort());
+    }, first.signal);
+
+    await assert.rejects(measuring, isCancelled);
+    await assert.rejects(waiting ?? Promise.resolve(), isCancelled);
+  });
+});

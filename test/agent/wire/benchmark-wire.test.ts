@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
+import type { Measured } from '../../../src/agent/jobs/job.js';
+import * as wire from '../../../src/agent/wire/benchmark-wire.js';
+import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
+import { OPTIMIZATION_LEVELS, withFingerprint } from '../../../src/measurement/system.js';
+import { ELEMENT_TYPES, type ElementType } from '../../../src/onnx/element-type.js';
+import { protocol, runOptions } from '../support/tiny-benchmarks.js';
+
+const elementType = fc.constantFrom(...(Object.keys(ELEMENT_TYPES) as ElementType[]));
+const dims = fc.array(fc.nat(100), { maxLength: 5 });
+const bytes = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((array) => Uint8Array.from(array));
+// Protocol buffers do not tell -0 from 0.
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const plain = { noNullPrototype: true } as const;
+const duration = fc.double({ min: 0, max: 1e6, noNaN: true });
+const signature = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array).toString('hex'));
+
+const fill = fc
+  .tuple(finite, finite, fc.maxSafeNat())
+  .map(([a, b, seed]) => ({ low: Math.min(a, b), high: Math.max(a, b), seed }));
+const input = fc.record(
+  {
+    name: fc.string({ minLength: 1 }),
+    role: fc.constantFrom('weight', 'activation'),
+    elementType,
+    dims,
+    fill,
+  },
+  plain,
+);
+const benchmark = fc.record(
+  {
+    signature,
+    model: bytes,
+    inputs: fc.uniqueArray(input, { selector: ({ name }) => name, maxLength: 5 }),
+  },
+  plain,
+);
+
+const measured: fc.Arbitrary<Measured> = fc.record(
+  {
+    outcome: fc.oneof(
+      fc.record(
+        {
+          kind: fc.constant('samples' as const),
+          runMs: fc.array(duration, { minLength: 1 }),
+          warmupMs: fc.array(duration),
+        },
+        plain,
+      ),
+      fc.record(
+        { kind: fc.constant('failure' as const), reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string() },
+        plain,
+      ),
+    ),
+    costMs: duration,
+    sessionMs: duration,
+    peakMemoryBytes: fc.maxSafeNat(),
+  },
+  plain,
+);
+
+const system = withFingerprint({
+  processor: 'Some CPU',
+  architecture: 'x64',
+  operatingSystem: 'Linux 6.1',
+  cores: 4,
+  memoryBytes: 25276502016,
+  cacheBytes: 33554432,
+  processorFeatures: ['avx', 'avx2'],
+  framework: 'onnxruntime',
+  frameworkVersion: '1.30.0',
+  runOptions,
+});
+
+/** Through the bytes, as the network has them. */
+function sent<T>(type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T }, message: T): T {
+  return type.decode(type.encode(message).finish());
+}
+
+describe('wire', () => {
+  test('a benchmark arrives as it was sent', () => {
+    fc.assert(
+      fc.property(benchmark, (original) => {
+        assert.deepEqual(wire.fromWireBenchmark(sent(messages.Benchmark, wire.toWireBenchmark(original))), original);
+      }),
+    );
+  });
+
+  test('a measurement arrives as it was sent', () => {
+    fc.assert(
+      fc.property(signature, measured, (id, original) => {
+        const message = sent(messages.Measurement, wire.toWireMeasurement(id, original, system));
+        const measuredAt = '2026-01-02T03:04:05.678Z';
+        assert.deepEqual(wire.fromWireMeasurement(message, protocol, measuredAt), {
+          signature: id,
+          system,
+          protocol,
+          ...original,
+          measuredAt,
+        });
+      }),
+    );
+  });
+
+  test('a protocol arrives as it was sent, to the nanosecond', () => {
+    const precise = { ...protocol, timeBudgetMs: 1234.567891, timeLimitMs: 0.5 };
+    const message = sent(messages.Protocol, wire.toWireProtocol(precise));
+    const arrived = wire.fromWireProtocol(message, 1);
+
+    assert.ok(Math.abs(arrived.timeBudgetMs - precise.timeBudgetMs) < 1e-6);
+    // The occasion stays with the client.
+    const { timeBudgetMs, occasion } = precise;
+    assert.deepEqual({ ...arrived, timeBudgetMs, occasion }, precise);
+  });
+
+  test('no memory limit is the default one', () => {
+    const message = { ...wire.toWireProtocol(protocol), memoryLimitBytes: 0n };
+    assert.equal(wire.fromWireProtocol(message, 7e9).memoryLimitBytes, 7e9);
+  });
+
+  test('run options arrive as they were sent', () => {
+    for (const optimizationLevel of OPTIMIZATION_LEVELS) {
+      const options = { threads: 3, executionProvider: 'cpu', optimizationLevel };
+      assert.deepEqual(wire.fromWireRunOptions(sent(messages.RunOptions, options)), options);
+    }
+  });
+
+  test('inferred values arrive as they were sent', () => {
+    const values = new Map<string, InferredValue>([
+      ['float', { elementType: 'float32', dims: [1, 2] }],
+      ['scalar', { elementType: 'int64', dims: [], content: Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 0) }],
+      ['empty', { elementType: 'int64', dims: [0], content: new Uint8Array() }],
+      ['large', { elementType: 'int64', dims: [2000], minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n }],
+    ]);
+    const arrived = wire.fromWireValues(
+      sent(messages.InferTypesResponse, { values: wire.toWireValues(values) }).values,
+    );
+    const comparable = [...arrived].map(([name, value]) => {
+      return [name, value.content === undefined ? value : { ...value, content: Uint8Array.from(value.content) }];
+    });
+
+    assert.deepEqual(comparable, [...values]);
+  });
+
+  test('a range beyond what the message can say is left out', () => {
+    const value: InferredValue = { elementType: 'uint64', dims: [2000], minimum: 0n, maximum: 2n ** 63n };
+    const [message] = wire.toWireValues(new Map([['x', value]]));
+    assert.deepEqual([message?.minimum, message?.maximum], [undefined, undefined]);
+  });
+});

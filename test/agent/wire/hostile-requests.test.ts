@@ -1,0 +1,110 @@
+import { status } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { toWireBenchmark, toWireProtocol } from '../../../src/agent/wire/benchmark-wire.js';
+import {
+  type Benchmark,
+  BenchmarkServiceService,
+  type Input,
+  type MeasureRequest,
+  type Protocol,
+  type RunOptions,
+} from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+const { describeSystem, inferTypes, measure } = BenchmarkServiceService;
+
+function request({ benchmark = {}, options = {}, plan = {} }: Changes = {}): MeasureRequest {
+  return {
+    benchmark: { ...toWireBenchmark(matMul), ...benchmark },
+    runOptions: { ...runOptions, ...options },
+    protocol: { ...toWireProtocol(protocol), ...plan },
+  };
+}
+
+interface Changes {
+  readonly benchmark?: Partial<Benchmark>;
+  readonly options?: Partial<RunOptions>;
+  readonly plan?: Partial<Protocol>;
+}
+
+function withInputs(change: Partial<Input>): Changes {
+  return { benchmark: { inputs: toWireBenchmark(matMul).inputs.map((input) => ({ ...input, ...change })) } };
+}
+
+describe('hostile requests', { timeout: 120_000 }, () => {
+  const agent = agentForSuite();
+  let client: RawClient;
+  before(() => {
+    client = rawClient(agent().address);
+  });
+  after(() => client.close());
+
+  afterEach(async () => {
+    const { outcome } = await agent().client.measure(relu, runOptions, protocol);
+    assert.equal(outcome.kind, 'samples');
+  });
+
+  const invalid: readonly [string, Changes, RegExp][] = [
+    ['a signature that is none', { benchmark: { signature: '../../etc' } }, /benchmark\.signature/],
+    ['no model', { benchmark: { model: new Uint8Array() } }, /benchmark\.model/],
+    ['a model that is none', { benchmark: { model: new Uint8Array(1000).fill(255) } }, /not an ONNX file/],
+    ['inputs that the model does not have', { benchmark: { inputs: [] } }, /how to fill/],
+    ['two inputs of one name', withInputs({ name: 'x' }), /same name/],
+    ['an input without a role', withInputs({ role: 0 }), /role/],
+    ['an unknown element type', withInputs({ elementType: 'complex64' }), /elementType/],
+    ['an element type of Object', withInputs({ elementType: 'constructor' }), /elementType/],
+    ['dimensions beyond every memory', withInputs({ dims: [2n ** 40n, 2n ** 20n] }), /bytes in all/],
+    ['a dimension beyond every number', withInputs({ dims: [2n ** 64n - 1n] }), /dims/],
+    ['a rank beyond reason', withInputs({ dims: new Array<bigint>(1000).fill(1n) }), /dims/],
+    ['a range that is not a number', withInputs({ low: NaN }), /low/],
+    ['a range without end', withInputs({ high: Infinity }), /high/],
+    ['a range the wrong way round', withInputs({ low: 1, high: -1 }), /low is above high/],
+    ['no threads', { options: { threads: 0 } }, /threads/],
+    ['too many threads', { options: { threads: 100_000 } }, /threads/],
+    ['an unknown optimization level', { options: { optimizationLevel: 'most' } }, /optimizationLevel/],
+    ['a strange execution provider', { options: { executionProvider: '/tmp/evil.so' } }, /executionProvider/],
+    ['no runs', { plan: { runs: 0 } }, /runs/],
+    ['runs without end', { plan: { runs: 4_000_000_000 } }, /runs/],
+    ['no time limit', { plan: { timeLimit: undefined } }, /timeLimitMs/],
+    ['a time limit of years', { plan: { timeLimit: { seconds: 10n ** 9n, nanos: 0 } } }, /timeLimitMs/],
+    ['a negative time budget', { plan: { timeBudget: { seconds: -1n, nanos: 0 } } }, /timeBudgetMs/],
+  ];
+  for (const [name, changes, details] of invalid) {
+    test(`${name}: refused, with where it is`, async () => {
+      await assert.rejects(client.stream(measure, request(changes)), hasStatus(status.INVALID_ARGUMENT, details));
+    });
+  }
+
+  test('an empty request is refused', async () => {
+    const empty: MeasureRequest = { benchmark: undefined, runOptions: undefined, protocol: undefined };
+    await assert.rejects(client.stream(measure, empty), hasStatus(status.INVALID_ARGUMENT));
+    await assert.rejects(client.unary(inferTypes, { benchmark: undefined }), hasStatus(status.INVALID_ARGUMENT));
+    await assert.rejects(client.unary(describeSystem, { runOptions: undefined }), hasStatus(status.INVALID_ARGUMENT));
+  });
+
+  const bytes = (content: Buffer) => ({ ...measure, requestSerialize: () => content });
+
+  test('a damaged request is refused', async () => {
+    const content = measure.requestSerialize(request()).subarray(0, 40);
+    await assert.rejects(client.stream(bytes(content), request()), hasStatus(status.INVALID_ARGUMENT, /damaged/));
+  });
+
+  test('a small message that would be gigabytes of objects is refused', async () => {
+    // A benchmark of 8 million inputs without content, two bytes each.
+    const inputs = Buffer.alloc(16 * 2 ** 20, Uint8Array.of(0x1a, 0x00));
+    const length = Buffer.from([0x80, 0x80, 0x80, 0x08]);
+    const content = Buffer.concat([Uint8Array.of(0x0a), length, inputs]);
+    await assert.rejects(
+      client.stream(bytes(content), request()),
+      hasStatus(status.INVALID_ARGUMENT, /besides the model/),
+    );
+  });
+
+  test('a message beyond 64 MiB is refused', async () => {
+    const content = Buffer.alloc(65 * 2 ** 20);
+    await assert.rejects(client.stream(bytes(content), request()), hasStatus(status.RESOURCE_EXHAUSTED));
+  });
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { measuringProcessesOf, needsLinux } from '../support/processes.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+const timeout = 60_000;
+
+describe('a measuring process', { skip: needsLinux, timeout: 2 * timeout }, () => {
+  const agent = agentForSuite();
+
+  /** Measures, and says which process did it. */
+  async function processOf(benchmark: typeof relu, occasion: number): Promise<number> {
+    const { outcome } = await agent().client.measure(benchmark, runOptions, { ...protocol, occasion });
+    assert.equal(outcome.kind, 'samples');
+    const [pid, ...others] = measuringProcessesOf(process.pid);
+    assert.ok(pid !== undefined && others.length === 0);
+    return pid;
+  }
+
+  test('measures on one occasion only; another one gets a process of its own', { timeout }, async () => {
+    const first = await processOf(relu, 1);
+    assert.equal(await processOf(matMul, 1), first);
+    const second = await processOf(relu, 2);
+    assert.notEqual(second, first);
+    assert.equal(await processOf(matMul, 2), second);
+    assert.ok(![first, second].includes(await processOf(relu, 1)));
+  });
+
+  test('that has measured still optimizes and infers', { timeout }, async () => {
+    const measuring = await processOf(relu, 4);
+    await agent().client.optimize(relu, runOptions);
+    await agent().client.inferTypes(matMul);
+    assert.deepEqual(measuringProcessesOf(process.pid), [measuring]);
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { connectAgent } from '../../../src/agent/client/agent-client.js';
+import { startAgent } from '../../../src/agent/services/server.js';
+import { isRunning, measuringProcessesOf, needsLinux, until } from '../support/processes.js';
+import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+const timeout = 60_000;
+
+describe('measuring processes', () => {
+  test('none outlives an agent that is killed, not even within a long run', { skip: needsLinux, timeout }, async () => {
+    const script = fileURLToPath(new URL('../support/agent-process.js', import.meta.url));
+    const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const line of createInterface(agent.stdout)) if (line === 'running') break;
+    const measuring = measuringProcessesOf(agent.pid ?? 0);
+    assert.equal(measuring.length, 1);
+    agent.kill('SIGKILL');
+
+    await until(() => !measuring.some(isRunning));
+  });
+
+  test('none outlives an agent that is closed', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    await client.measure(relu, runOptions, protocol);
+    const before = measuringProcessesOf(process.pid).length;
+    await client.close();
+    await agent.close();
+
+    assert.deepEqual([before, measuringProcessesOf(process.pid).length], [1, 0]);
+  });
+
+  test('none outlives an agent that is closed while one starts', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    const measuring = assert.rejects(client.measure(relu, runOptions, protocol));
+    await until(() => measuringProcessesOf(process.pid).length > 0);
+    await agent.close();
+    await measuring;
+    await client.close();
+    // It is told to end when it is there, which is after the agent has closed.
+    await until(() => measuringProcessesOf(process.pid).length === 0);
+  });
+
+  test('a terminal’s interrupt does not reach a measurement', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    try {
+      const { outcome } = await client.measure(
+        relu,
+        runOptions,
+        { ...protocol, runs: 5000 },
+        {
+          onProgress({ phase }) {
+            if (phase !== 'running') return;
+            for (const pid of measuringProcessesOf(process.pid)) {
+              process.kill(pid, 'SIGINT');
+              process.kill(pid, 'SIGTERM');
+            }
+          },
+        },
+      );
+      assert.equal(outcome.kind, 'samples');
+    } finally {
+      await client.close();
+      await agent.close();
+    }
+  });
+
+  test('the lifeline removes the temporary folder of a blocked process', { skip: needsLinux, timeout }, async () => {
+    const temporaryFolder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
+    const script = fileURLToPath(new URL('../support/blocked-process.js', import.meta.url));
+    const blocked = spawn(process.execPath, [script, temporaryFolder], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'pipe'],
+    });
+    const exit = once(blocked, 'exit');
+    await once(blocked.stdout as Readable, 'data');
+    (blocked.stdio[4] as Readable).destroy();
+    const [, signal] = (await exit) as [number | null, string | null];
+
+    assert.equal(signal, 'SIGKILL');
+    assert.equal(existsSync(temporaryFolder), false);
+  });
+
+  test('the agent’s own process never loads the runtime', { skip: needsLinux, timeout }, async () => {
+    const script = fileURLToPath(new URL('../support/agent-process.js', import.meta.url));
+    const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const line of createInterface(agent.stdout)) if (line === 'running') break;
+    const loaded = readFileSync(`/proc/${agent.pid ?? 0}/maps`, 'latin1');
+    agent.kill('SIGKILL');
+
+    assert.doesNotMatch(loaded, /onnxruntime/);
+  });
+});

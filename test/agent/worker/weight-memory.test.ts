@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { needsLinux } from '../support/processes.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { benchmarkOf, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+/** 4 weights of 128 MiB. */
+const WEIGHTS = 4;
+const SIDE = 8192;
+const WIDTH = 4096;
+
+const half = benchmarkOf({
+  inputs: {
+    x: { dims: [1, SIDE] },
+    ...Object.fromEntries(
+      Array.from({ length: WEIGHTS }, (_, i) => [`w${i}`, { dims: [SIDE, WIDTH], role: 'weight' as const }]),
+    ),
+  },
+  nodes: Array.from({ length: WEIGHTS }, (_, i) => ({ opType: 'MatMul', inputs: ['x', `w${i}`], outputs: [`y${i}`] })),
+  outputs: Array.from({ length: WEIGHTS }, (_, i) => `y${i}`),
+});
+
+describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
+  const agent = agentForSuite();
+
+  test('half a gigabyte of weights takes at most two and a half times that', async () => {
+    const how = { ...protocol, warmupRuns: 0, runs: 1 };
+    const base = await agent().client.measure(relu, runOptions, how);
+    const { outcome, peakMemoryBytes } = await agent().client.measure(half, runOptions, how);
+    const weightBytes = WEIGHTS * SIDE * WIDTH * 4;
+
+    assert.equal(outcome.kind, 'samples');
+    assert.ok((peakMemoryBytes - base.peakMemoryBytes) / weightBytes < 2.5);
+  });
+
+  test('the peak of one measurement is not that of the next', async () => {
+    const large = await agent().client.measure(half, runOptions, { ...protocol, warmupRuns: 0, runs: 1 });
+    const small = await agent().client.measure(relu, runOptions, protocol);
+
+    assert.ok(small.peakMemoryBytes < large.peakMemoryBytes / 2);
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createDirectory, type Unmet } from '../../src/directory/agent-directory.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { offer } from './support/offer.js';
+
+const ANY: Unmet = () => [];
+
+function directoryWithClock() {
+  let time = 0;
+  const directory = createDirectory({ leaseMs: 1000, now: () => time });
+  return { directory, pass: (ms: number) => (time += ms) };
+}
+
+const addresses = (directory: ReturnType<typeof createDirectory>) => directory.list().map(({ address }) => address);
+
+describe('a lease', () => {
+  test('is over when it is not renewed in time', () => {
+    const { directory, pass } = directoryWithClock();
+    directory.register(offer({ address: '10.0.0.1:7070' }));
+    pass(999);
+    assert.deepEqual(addresses(directory), ['10.0.0.1:7070']);
+    pass(1);
+    assert.deepEqual(addresses(directory), []);
+  });
+
+  test('goes on as long as it is renewed', () => {
+    const { directory, pass } = directoryWithClock();
+    const { id } = directory.register(offer());
+    for (let i = 0; i < 10; i++) {
+      pass(900);
+      directory.renew(id);
+    }
+    assert.equal(directory.list().length, 1);
+  });
+
+  test('that is over cannot be renewed', () => {
+    const { directory, pass } = directoryWithClock();
+    const { id } = directory.register(offer());
+    pass(1000);
+    assert.throws(() => directory.renew(id), refusal('not_found', /register again/));
+  });
+
+  test('ends at once when the agent says so', () => {
+    const { directory } = directoryWithClock();
+    const { id } = directory.register(offer());
+    directory.unregister(id);
+    directory.unregister(id);
+    assert.deepEqual(directory.list(), []);
+  });
+
+  test('of an address replaces the one before', () => {
+    const { directory } = directoryWithClock();
+    const before = directory.register(offer({ frameworkVersion: '1.20.0' }));
+    directory.register(offer({ frameworkVersion: '1.30.0' }));
+    assert.deepEqual(
+      directory.list().map(({ frameworkVersion }) => frameworkVersion),
+      ['1.30.0'],
+    );
+    assert.throws(() => directory.renew(before.id), refusal('not_found'));
+  });
+
+  test('is not given without end', () => {
+    const { directory } = directoryWithClock();
+    for (let i = 0; i < 1000; i++) directory.register(offer({ address: `10.0.0.1:${i + 1}` }));
+    assert.throws(() => directory.register(offer({ address: '10.0.0.2:1' })), refusal('exhausted'));
+    directory.register(offer({ address: '10.0.0.1:1' }));
+  });
+});
+
+describe('a choice', () => {
+  test('falls on an agent that fits', () => {
+    const { directory } = directoryWithClock();
+    directory.register(offer({ address: '10.0.0.1:1', cores: 2 }));
+    directory.register(offer({ address: '10.0.0.2:1', cores: 8 }));
+    const unmet: Unmet = ({ cores }) => (cores >= 4 ? [] : ['too few']);
+    assert.equal(directory.choose(unmet).address, '10.0.0.2:1');
+  });
+
+  test('falls on agents that fit in turns', () => {
+    const { directory } = directoryWithClock();
+    for (const host of ['10.0.0.1', '10.0.0.2', '10.0.0.3']) directory.register(offer({ address: `${host}:1` }));
+    const chosen = Array.from({ length: 4 }, () => directory.choose(ANY).address);
+    assert.deepEqual(chosen, ['10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
+  });
+
+  test('among none says how to start one', () => {
+    const { directory } = directoryWithClock();
+    assert.throws(() => directory.choose(ANY), refusal('unavailable', /no agent is registered.*mlmodelscope agent/));
+  });
+
+  test('that no agent fits lists each with every constraint that it fails', () => {
+    const { directory } = directoryWithClock();
+    directory.register(offer({ address: '10.0.0.1:1', cores: 2, architecture: 'arm64' }));
+    directory.register(offer({ address: '10.0.0.2:1', cores: 8, architecture: 'arm64' }));
+    const unmet: Unmet = ({ cores, architecture }) => [
+      `architecture ${architecture}`,
+      ...(cores < 4 ? [`only ${cores} cores`] : []),
+    ];
+    assert.throws(
+      () => directory.choose(unmet),
+      (error: Error) => {
+        const [, ...lines] = error.message.split('\n');
+        assert.deepEqual(lines, [
+          '  10.0.0.1:1: architecture arm64',
+          '  10.0.0.1:1: only 2 cores',
+          '  10.0.0.2:1: architecture arm64',
+        ]);
+        return refusal('unsupported', /no agent meets the constraints/)(error);
+      },
+    );
+  });
+});

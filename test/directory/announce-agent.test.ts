@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { announceAgent, type AnnounceOptions } from '../../src/directory/announce-agent.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { offer } from './support/offer.js';
+import { registryServer } from './support/registry-server.js';
+
+const TOKEN = 'a-token-that-nobody-guesses';
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(10);
+}
+
+/** An agent that announces itself until the test stops it or ends. */
+function announce(t: TestContext, server: string, options: Partial<AnnounceOptions> = {}) {
+  const controller = new AbortController();
+  const ended = announceAgent(offer(), server, { ...options, signal: controller.signal });
+  ended.catch(() => {});
+  t.after(() => controller.abort());
+  const stop = async (): Promise<void> => {
+    controller.abort();
+    await ended;
+  };
+  return { ended, stop };
+}
+
+describe('an agent that announces itself', { timeout: 30_000 }, () => {
+  test('stays registered past its lease, under one registration', async (t) => {
+    const { directory, address } = await registryServer(t, { leaseMs: 300 });
+    let registered = 0;
+    announce(t, address, { onRegistered: () => registered++ });
+    await until(() => directory.list().length === 1);
+    await setTimeout(1000);
+    assert.deepEqual([directory.list().length, registered], [1, 1]);
+  });
+
+  test('is registered no more when it stops', async (t) => {
+    const { directory, address } = await registryServer(t);
+    const { stop } = announce(t, address);
+    await until(() => directory.list().length === 1);
+    await stop();
+    assert.equal(directory.list().length, 0);
+  });
+
+  test('registers again with a server that was restarted, and says once that it was away', async (t) => {
+    const before = await registryServer(t, { leaseMs: 300 });
+    const problems: string[] = [];
+    let registered = 0;
+    announce(t, before.address, { onRegistered: () => registered++, onLost: (problem) => problems.push(problem) });
+    await until(() => registered === 1);
+    await before.close();
+    await until(() => problems.length > 0);
+    const port = Number(before.address.split(':').at(-1));
+    const { directory } = await registryServer(t, { port, leaseMs: 300 });
+    await until(() => registered === 2);
+    assert.equal(directory.list().length, 1);
+    assert.deepEqual(problems.length, 1);
+    assert.match(problems[0] ?? '', /the server at .* does not answer/);
+  });
+
+  test('waits for a server that is started later', async (t) => {
+    const first = await registryServer(t);
+    await first.close();
+    announce(t, first.address);
+    await setTimeout(200);
+    const port = Number(first.address.split(':').at(-1));
+    const { directory } = await registryServer(t, { port });
+    await until(() => directory.list().length === 1);
+  });
+
+  test('shows its token', async (t) => {
+    const { directory, address } = await registryServer(t, { security: { token: TOKEN } });
+    announce(t, address, { client: { security: { token: TOKEN } } });
+    await until(() => directory.list().length === 1);
+  });
+
+  test('does not go on with a token that is refused', async (t) => {
+    const { address } = await registryServer(t, { security: { token: TOKEN } });
+    await assert.rejects(announce(t, address).ended, refusal('unauthenticated', /MLMODELSCOPE_TOKEN/));
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PlatformError } from '../../../src/base/errors.js';
+import { type Analysis, MAX_ROWS } from '../../../src/evaluation/analysis.js';
+import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import { z } from '../../../src/plugin-api.js';
+import { sampleMeasurement } from '../../store/sample-measurement.js';
+
+const columns = [{ key: 'count', title: 'count', align: 'right' }] as const;
+
+function analysisOf(run: Analysis['run'], settings: Analysis['settings'] = z.strictObject({})): Analysis {
+  return { name: 'test', description: 'a test', settings, run };
+}
+
+async function ran(analysis: Analysis, settings: object = {}, timeLimitMs = 5000) {
+  const { signal } = new AbortController();
+  return runAnalysis(analysis, settings, { store: await openMemoryStore(), signal, timeLimitMs });
+}
+
+const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ count: index }));
+
+describe('runAnalysis', () => {
+  it('gives the settings with their defaults, and returns the table', async () => {
+    const settings = z.strictObject({ most: z.int().default(2) });
+    const analysis: Analysis<z.infer<typeof settings>> = {
+      ...analysisOf(() => Promise.reject(new Error('never'))),
+      settings,
+      run: ({ most }) => Promise.resolve({ columns, rows: rows(most), notes: [] }),
+    };
+    assert.deepEqual((await ran(analysis)).rows, [{ count: 0 }, { count: 1 }]);
+    assert.equal((await ran(analysis, { most: 3 })).rows.length, 3);
+  });
+
+  it('names wrong settings, and what was meant', async () => {
+    const analysis = analysisOf(
+      () => Promise.resolve({ columns, rows: [], notes: [] }),
+      z.strictObject({ percentiles: z.array(z.number()).default([]) }),
+    );
+    await assert.rejects(ran(analysis, { percentile: [1] }), {
+      code: 'usage',
+      message: /no setting percentile \(did you mean percentiles\?\)/,
+    });
+    await assert.rejects(ran(analysis, { percentiles: 'x' }), {
+      code: 'usage',
+      message: /percentiles: .*expected array/,
+    });
+  });
+
+  it('says which analysis threw, and leaves a PlatformError as it is', async () => {
+    const thrower = analysisOf(() => Promise.reject(new Error('boom')));
+    await assert.rejects(ran(thrower), { code: 'internal', message: 'the analysis test failed: boom' });
+    const own = new PlatformError('not_found', 'no such system');
+    await assert.rejects(ran(analysisOf(() => Promise.reject(own))), (thrown) => thrown === own);
+  });
+
+  it('refuses too many rows, and rows that do not fit the columns', async () => {
+    for (const wrong of [rows(MAX_ROWS + 1), [{ other: 1 }], [{ count: NaN }]]) {
+      const analysis = analysisOf(() => Promise.resolve({ columns, rows: wrong as never, notes: [] }));
+      await assert.rejects(ran(analysis), { code: 'internal', message: /returned no table that can be shown: .*rows/ });
+    }
+  });
+
+  it('leaves behind what does not end', async () => {
+    const endless = analysisOf(() => new Promise(() => {}));
+    await assert.rejects(ran(endless, {}, 20), { code: 'timeout', message: /did not end within 0\.02 s/ });
+  });
+
+  it('ends reading without end, in a store that never waits', async () => {
+    const store = await openMemoryStore();
+    for (let index = 0; index < 300; index++) await store.putMeasurement(sampleMeasurement(index));
+    const read: string[] = [];
+    const analysis = analysisOf(async (_, context) => {
+      for (;;) {
+        for await (const { signature } of context.store.listMeasurements()) read.push(signature);
+      }
+    });
+    const { signal } = new AbortController();
+    await assert.rejects(runAnalysis(analysis, {}, { store, signal, timeLimitMs: 50 }), { code: 'timeout' });
+    assert.ok(read.length >= 300);
+    const before = read.length;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.ok(read.length - before <= 256, 'it goes on reading');
+  });
+
+  it('ends at once when it is cancelled', async () => {
+    const controller = new AbortController();
+    const options = { store: await openMemoryStore(), signal: controller.signal };
+    const running = runAnalysis(
+      analysisOf(() => new Promise(() => {})),
+      {},
+      options,
+    );
+    controller.abort();
+    await assert.rejects(running, { code: 'cancelled' });
+  });
+
+  it('gives a store that has no way to put anything', async () => {
+    const analysis = analysisOf((_, { store }) => {
+      assert.ok(!('putMeasurement' in store) && !('close' in store));
+      return Promise.resolve({ columns, rows: [], notes: [] });
+    });
+    assert.deepEqual((await ran(analysis)).rows, []);
+  });
+});

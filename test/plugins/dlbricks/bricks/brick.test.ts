@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
+import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
+import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import { parseModel } from '../../../../src/onnx/read-model.js';
+import type { TensorValue } from '../../../../src/predictor/tensor-value.js';
+import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';
+import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { GraphBuilder } from '../support/graph-builder.js';
+import { largestDifference, runBenchmark, runBrick, runBrickOn, runWhole } from '../support/runtime.js';
+
+const granularities = fc.integer({ min: 1, max: 6 });
+
+describe('bricks of generated models', () => {
+  test('run with made-up weights and make what the model says: values of these types, for those who need them', async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedModels({ maxSteps: 8 }), granularities, async (generated, granularity) => {
+        const graph = layerGraphOf(generated);
+        const uses = lastUses(graph);
+        for (const sequence of findModelSubgraphs(graph, granularity).sequences) {
+          const outputs = await runBrick(graph, sequence, cutBrick(graph, uses, sequence));
+
+          const made = graph.layers.slice(sequence.first, sequence.last + 1).flatMap((layer) => layer.outputs);
+          const needed = made.filter((name) => (uses.lastUse.get(name) ?? -1) > sequence.last);
+          assert.deepEqual([...outputs.keys()], needed);
+          for (const [name, { elementType, dims }] of outputs) {
+            assert.deepEqual({ elementType, dims }, graph.types.get(name));
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('one after another, with the true weights, compute what the whole model does', async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedModels(), granularities, async (generated, granularity) => {
+        const graph = layerGraphOf(generated);
+        const uses = lastUses(graph);
+        const expected = await runWhole(generated.model);
+        const layerOutputs = new Set(graph.layers.flatMap((layer) => layer.outputs));
+        const values = new Map<string, TensorValue>([...expected].filter(([name]) => !layerOutputs.has(name)));
+
+        for (const sequence of findModelSubgraphs(graph, granularity).sequences) {
+          const brick = cutBrick(graph, uses, sequence);
+          for (const [name, value] of await runBrickOn(values, graph, sequence, brick)) values.set(name, value);
+        }
+
+        for (const name of graph.outputs) {
+          assert.ok(largestDifference(values.get(name), expected.get(name)) < 1e-4, name);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a brick runs', () => {
+  test('where only the inside of a branch has an operator of another domain', async () => {
+    const g = new GraphBuilder();
+    const x = g.input('float32', [1, 4]);
+    const branch = (name: string, domain: string) => {
+      const inner = node('Gelu', [x], ['inner'], [], { domain });
+      return graphAttribute(name, graph({ node: [inner], output: [value('inner', [1, 4])] }));
+    };
+    const branches = ['then_branch', 'else_branch'].map((name) => branch(name, 'com.microsoft'));
+    const y = g.layer('If', [g.input('bool', [])], [1, 4], branches);
+    const opsets = new Map([
+      ['', 17],
+      ['com.microsoft', 1],
+      ['com.example', 3],
+    ]);
+    const whole = layerGraph({ ...g.model([y]), opsets });
+
+    const brick = cutBrick(whole, lastUses(whole), { first: 0, last: 0 });
+
+    assert.deepEqual(
+      [...parseModel(brick.model, 'brick').opsets],
+      [
+        ['', 17],
+        ['com.microsoft', 1],
+      ],
+    );
+    assert.equal((await runBenchmark(brick)).size, 1);
+  });
+
+  test('where none of its layers reads anything that is fed', async () => {
+    const g = new GraphBuilder();
+    const shape = g.integers('Shape', [g.input('float32', [2, 3])], [2, 3]);
+    const filled = g.layer('ConstantOfShape', [shape], [2, 3]);
+    const whole = layerGraph(g.model([filled]), g.inferred);
+
+    const outputs = await runBenchmark(cutBrick(whole, lastUses(whole), { first: 1, last: 1 }));
+
+    assert.deepEqual(
+      [...outputs.values()].map(({ dims }) => dims),
+      [[2, 3]],
+    );
+  });
+});

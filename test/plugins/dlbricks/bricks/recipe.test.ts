@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { signatureOf } from '../../../store/sample-measurement.js';
+import { temporaryFolder } from '../../../store/temporary-folder.js';
+import { refused } from '../support/refused.js';
+
+const recipe: Recipe = {
+  format: 'dlbricks-recipe/1',
+  cut: 'layer',
+  granularity: 2,
+  batch: 1,
+  models: [
+    {
+      name: 'model',
+      layers: 5,
+      bricks: [0, 1].map((index) => ({ signature: signatureOf(index), operators: ['Conv', 'Relu'] })),
+      sequences: [0, 1, 0],
+      edges: [
+        [0, 1],
+        [0, 2],
+        [1, 2],
+      ],
+    },
+  ],
+};
+
+async function reading(t: TestContext, content: string): Promise<Recipe> {
+  const path = join(await temporaryFolder(t), 'recipe.json');
+  await writeFile(path, content);
+  return readRecipe(path);
+}
+
+test('a recipe is read as it is', async (t) => {
+  assert.deepEqual(await reading(t, JSON.stringify(recipe)), recipe);
+});
+
+describe('reading a recipe refuses', () => {
+  test('a file that is not there', async (t) => {
+    const path = join(await temporaryFolder(t), 'none.json');
+    await refused(readRecipe(path), 'usage', /none\.json/, /generate/);
+  });
+
+  test('what is no JSON', async (t) => {
+    await refused(reading(t, '{"format":'), 'usage', /recipe\.json/);
+  });
+
+  const [model] = recipe.models;
+  const withModel = (changes: Record<string, unknown>) => ({ ...recipe, models: [{ ...model, ...changes }] });
+  const cases: readonly (readonly [what: string, document: unknown, where: RegExp])[] = [
+    ['a list', [], /recipe: .*expected object/],
+    ['another format', { ...recipe, format: 'dlbricks-recipe/9' }, /format: .*dlbricks-recipe\/1/],
+    ['a cut that it does not know', { ...recipe, cut: 'diagonal' }, /cut: .*layer/],
+    ['no granularity', { ...recipe, granularity: 0 }, /granularity/],
+    ['an unknown field', { ...recipe, comment: 'mine' }, /comment/],
+    ['an unknown field of a model', withModel({ weights: 3 }), /models\.0: .*weights/],
+    ['no models', { ...recipe, models: [] }, /models/],
+    [
+      'a sequence of a brick that is not there',
+      withModel({ sequences: [0, 2, 0] }),
+      /models\.0\.sequences\.1: no such brick/,
+    ],
+    ['a sequence that is no index', withModel({ sequences: [0, -1, 0] }), /models\.0\.sequences\.1/],
+    ['half a sequence', withModel({ sequences: [0, 0.5, 0] }), /models\.0\.sequences\.1/],
+    [
+      'an edge that goes back',
+      withModel({
+        edges: [
+          [0, 1],
+          [2, 1],
+        ],
+      }),
+      /models\.0\.edges\.1: .*to a later one/,
+    ],
+    ['an edge in a circle', withModel({ edges: [[1, 1]] }), /models\.0\.edges\.0/],
+    ['an edge to a sequence that is not there', withModel({ edges: [[0, 3]] }), /models\.0\.edges\.0/],
+    ['an edge with one end', withModel({ edges: [[0]] }), /models\.0\.edges\.0/],
+    ['a signature that is none', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
+  ];
+  for (const [what, document, where] of cases) {
+    test(what, (t) => refused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));
+  }
+
+  test('everything that is wrong at once', async (t) => {
+    const wrong = { ...withModel({ sequences: [7, 0, 8], edges: [[2, 0]] }), batch: 1 };
+    await refused(reading(t, JSON.stringify(wrong)), 'usage', /sequences\.0/, /sequences\.2/, /edges\.0/);
+  });
+});

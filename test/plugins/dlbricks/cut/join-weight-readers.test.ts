@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { joinWeightReaders } from '../../../../plugins/dlbricks/cut/join-weight-readers.js';
+import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { Tensor, TensorType } from '../../../../src/onnx/model.js';
+
+/** A chain of matrix products of one row; `sizes` are the lengths of the rows between them. */
+function chain(sizes: readonly number[], rows = 1): LayerGraph {
+  const types = new Map<string, TensorType>();
+  const constants = new Map<string, Tensor>();
+  sizes.forEach((size, index) => types.set(`x${index}`, { elementType: 'float32', dims: [rows, size] }));
+  const layers = sizes.slice(1).map((size, index) => {
+    const dims = [sizes[index] ?? 0, size];
+    const fill = { low: -1, high: 1, seed: index };
+    constants.set(`w${index}`, { elementType: 'float32', dims, data: { kind: 'fill', fill } });
+    const inputs = [`x${index}`, `w${index}`];
+    return { name: '', opType: 'MatMul', domain: '', inputs, outputs: [`x${index + 1}`], attributes: [] };
+  });
+  const outputs = [`x${sizes.length - 1}`];
+  return { source: 'hand-written', opsets: new Map([['', 17]]), layers, inputs: ['x0'], outputs, types, constants };
+}
+
+function alone({ layers }: LayerGraph): { first: number; last: number }[] {
+  return layers.map((_, index) => ({ first: index, last: index }));
+}
+
+describe('joining what does little but read weights', () => {
+  test('the fully connected layers of an AlexNet become one brick', () => {
+    const graph = chain([9216, 4096, 4096, 1000]);
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), [{ first: 0, last: 2 }]);
+  });
+
+  test('equal layers of which many copies fit stay apart, so that one measurement serves all', () => {
+    const graph = chain(Array.from({ length: 9 }, () => 1024));
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), alone(graph));
+  });
+
+  test('layers that compute for longer than they read stay apart', () => {
+    const graph = chain([9216, 4096, 4096, 1000], 256);
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), alone(graph));
+  });
+
+  test('no brick outgrows the granularity', () => {
+    const graph = chain([9216, 4096, 4096, 1000]);
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 1), alone(graph));
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 2), [
+      { first: 0, last: 1 },
+      { first: 2, last: 2 },
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { roughMs } from '../../../../plugins/dlbricks/cut/rough-time.js';
+import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { Model } from '../../../../src/onnx/model.js';
+import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { GraphBuilder } from '../support/graph-builder.js';
+
+function roughMsOfFirst(model: Model): number {
+  const graph = layerGraph(model);
+  const [kernel] = graph.layers;
+  assert.ok(kernel !== undefined);
+  return roughMs(graph, kernel);
+}
+
+function product(rows: number, summed: number, columns: number): number {
+  const g = new GraphBuilder();
+  const weight = g.weight([summed, columns], summed);
+  return roughMsOfFirst(g.model([g.layer('MatMul', [g.input('float32', [rows, summed]), weight], [rows, columns])]));
+}
+
+function elementwise(size: number): number {
+  const g = new GraphBuilder();
+  return roughMsOfFirst(g.model([g.layer('Relu', [g.input('float32', [size])], [size])]));
+}
+
+describe('the rough time of a kernel', () => {
+  test('is a positive number for every one', () => {
+    fc.assert(
+      fc.property(generatedModels(), (generated) => {
+        const graph = layerGraphOf(generated);
+        for (const kernel of graph.layers) {
+          const ms = roughMs(graph, kernel);
+          assert.ok(Number.isFinite(ms) && ms > 0, `${kernel.opType}: ${ms}`);
+        }
+      }),
+    );
+  });
+
+  test('grows with what is multiplied: four times the sums, about four times the time', () => {
+    const ratio = product(256, 512, 1024) / product(64, 512, 1024);
+    assert.ok(ratio > 3 && ratio <= 4, `${ratio}`);
+  });
+
+  test('grows with the bytes that are moved where nothing is multiplied', () => {
+    const ratio = elementwise(4_000_000) / elementwise(1_000_000);
+    assert.ok(ratio > 3.9 && ratio <= 4, `${ratio}`);
+  });
+
+  test('is longer for a product than for as much data that is only moved', () => {
+    assert.ok(product(512, 512, 512) > elementwise(2 * 512 * 512));
+  });
+});

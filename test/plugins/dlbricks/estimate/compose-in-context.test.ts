@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { compose, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { perCopy, type Spread } from '../../../../plugins/dlbricks/estimate/statistics.js';
+import type { Outcome } from '../../../../src/measurement/measurement.js';
+import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+
+const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
+
+/** One brick, measured as four copies, that a model has three times; the model's own call beside it. */
+function recipe(changes: Partial<ModelRecipe> = {}): ModelRecipe {
+  const context = { copies: 4, benchmark: signatureOf(COPIES), baseline: signatureOf(BASELINE) };
+  return {
+    name: 'model',
+    layers: 9,
+    bricks: [{ signature: signatureOf(BRICK), operators: ['Conv', 'Relu'], context }],
+    sequences: [0, 0, 0],
+    edges: [
+      [0, 1],
+      [1, 2],
+    ],
+    call: signatureOf(CALL),
+    ...changes,
+  };
+}
+
+type Failure = Extract<Outcome, { kind: 'failure' }>;
+
+/** Run times in ms by what was measured, or how it failed. */
+function measured(results: Readonly<Record<number, readonly number[] | Failure>>): Observations {
+  return observationsOf(
+    Object.entries(results).map(([index, result]) => {
+      const outcome: Outcome = 'kind' in result ? result : { kind: 'samples', runMs: [...result], warmupMs: [] };
+      return sampleMeasurement(Number(index), { outcome });
+    }),
+  );
+}
+
+const always = (ms: number): number[] => Array.from({ length: 5 }, () => ms);
+
+function near(actual: number | undefined, expected: number): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * Math.max(1, expected), `${actual}`);
+}
+
+const crashed: Failure = { kind: 'failure', reason: 'crashed', message: 'signal 11' };
+
+describe('a model of bricks in context', () => {
+  test('takes what a copy takes beyond the call, for each sequence, and its own call once', () => {
+    const { sequential, parallel, coverage, missing } = compose(
+      recipe(),
+      measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) }),
+    );
+    near(sequential?.ms, 3 * 10 + 0.5);
+    near(parallel?.ms, 3 * 10 + 0.5);
+    assert.deepEqual({ coverage, missing }, { coverage: 1, missing: [] });
+  });
+
+  test('ignores how long the brick takes on its own', () => {
+    const results = { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) };
+    const { sequential } = compose(recipe(), measured({ ...results, [BRICK]: always(99) }));
+    near(sequential?.ms, 30.5);
+  });
+
+  test('adds no call where the recipe has none', () => {
+    const { sequential, missing } = compose(
+      recipe({ call: undefined }),
+      measured({ [COPIES]: always(41), [BASELINE]: always(1) }),
+    );
+    near(sequential?.ms, 30);
+    assert.deepEqual(missing, []);
+  });
+
+  test('has no interval where nobody knows how far occasions are apart', () => {
+    const { sequential, measuringError } = compose(
+      recipe(),
+      measured({ [COPIES]: [40, 41, 42], [BASELINE]: always(1), [CALL]: always(0.5) }),
+    );
+    near(sequential?.ms, 30.5);
+    assert.deepEqual([sequential?.lowMs, sequential?.highMs, measuringError], [undefined, undefined, undefined]);
+  });
+
+  test('is as uncertain as the copies and both calls are, and as the method is', () => {
+    const repeatable: Spread = { relative: 0, degreesOfFreedom: 10 };
+    const quiet = measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) });
+    const highest = compose(recipe(), quiet, repeatable).sequential?.highMs ?? NaN;
+    near(highest, 30.5 * (1 + 1.959963984540054 * METHOD_ERROR));
+    const spread = (ms: number): number[] => [0.9, 0.95, 1, 1.05, 1.1].map((factor) => factor * ms);
+    const noises = [
+      { [COPIES]: spread(41), [BASELINE]: always(1), [CALL]: always(0.5) },
+      { [COPIES]: always(41), [BASELINE]: spread(1), [CALL]: always(0.5) },
+      { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: spread(0.5) },
+    ];
+    for (const noise of noises) {
+      const { sequential, measuringError } = compose(recipe(), measured(noise), repeatable);
+      near(sequential?.ms, 30.5);
+      near(30.5 - (sequential?.lowMs ?? NaN), (sequential?.highMs ?? NaN) - 30.5);
+      assert.ok((sequential?.highMs ?? NaN) > highest + 0.0001, `${sequential?.highMs} is not above ${highest}`);
+      assert.ok((measuringError ?? NaN) > 0);
+    }
+  });
+});
+
+describe('what has no measurement', () => {
+  const reasons = (results: Parameters<typeof measured>[0]) =>
+    compose(recipe(), measured(results)).missing.map(({ signature, operators, count, reason }) => {
+      return [signature, operators.join('+'), count, reason];
+    });
+  const brick = [signatureOf(BRICK), 'Conv+Relu', 3];
+  const call = [signatureOf(CALL), '(empty call)', 0];
+
+  test('is the brick where its copies failed', () => {
+    const results = { [COPIES]: crashed, [BASELINE]: always(1), [CALL]: always(1) };
+    assert.deepEqual(reasons(results), [[...brick, 'crashed: signal 11']]);
+  });
+
+  test('is the brick where its baseline failed, or is not there', () => {
+    const results = { [COPIES]: always(41), [CALL]: always(1) };
+    assert.deepEqual(reasons(results), [[...brick, 'not measured on this system']]);
+    assert.deepEqual(reasons({ ...results, [BASELINE]: crashed }), [[...brick, 'crashed: signal 11']]);
+  });
+
+  test('covers nothing', () => {
+    const { coverage, sequential } = compose(recipe(), measured({ [COPIES]: always(41), [CALL]: always(1) }));
+    assert.deepEqual({ coverage, sequential }, { coverage: 0, sequential: undefined });
+  });
+
+  test('is the call where that failed; the sequences are still covered', () => {
+    const results = { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: crashed };
+    assert.deepEqual(reasons(results), [[...call, 'crashed: signal 11']]);
+    const { coverage, sequential } = compose(recipe(), measured(results));
+    assert.equal(coverage, 1);
+    near(sequential?.ms, 30);
+  });
+});
+
+describe('one of several copies', () => {
+  const summaries = fc.record({
+    ms: fc.double({ min: 0, max: 1000, noNaN: true }),
+    standardErrorMs: fc.option(fc.double({ min: 0, max: 100, noNaN: true }), { nil: undefined }),
+    degreesOfFreedom: fc.integer({ min: 0, max: 50 }),
+  });
+  const copies = fc.integer({ min: 1, max: 48 });
+
+  test('never takes less than nothing, and at most its share of the whole', () => {
+    fc.assert(
+      fc.property(summaries, summaries, copies, (together, call, count) => {
+        const { ms } = perCopy(together, call, count);
+        assert.ok(ms >= 0 && ms <= together.ms / count);
+      }),
+    );
+  });
+
+  test('is as uncertain as both together, divided by the copies; not known where one is not', () => {
+    fc.assert(
+      fc.property(summaries, summaries, copies, (together, call, count) => {
+        const { standardErrorMs } = perCopy(together, call, count);
+        const [a, b] = [together.standardErrorMs, call.standardErrorMs];
+        if (a === undefined || b === undefined) assert.equal(standardErrorMs, undefined);
+        else near(standardErrorMs, Math.sqrt(a * a + b * b) / count);
+      }),
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type ErrorSource,
+  marginOf,
+  pooledSpread,
+  studentQuantile,
+} from '../../../../plugins/dlbricks/estimate/statistics.js';
+import { normalNumbers, uniformNumbers } from '../support/noise.js';
+
+function near(actual: number | undefined, expected: number, tolerance = 1e-9): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+}
+
+/** The 0.975 quantile of the standard normal distribution, from any table. */
+const NORMAL = 1.96;
+
+const values = fc.array(fc.double({ min: 0.5, max: 2, noNaN: true }), { minLength: 1, maxLength: 5 });
+const groups = fc.array(fc.record({ values, weight: fc.double({ min: 0.01, max: 100, noNaN: true }) }), {
+  maxLength: 20,
+});
+
+describe('the spread that groups share', () => {
+  for (const known of [0.002, 0.02, 0.1]) {
+    test(`is ${known} where that is what they were made with, whatever their sizes, weights and counts`, () => {
+      const [noise, uniform] = [normalNumbers(11), uniformNumbers(12)];
+      const made = Array.from({ length: 3000 }, () => {
+        const size = 10 ** (4 * uniform() - 2);
+        const count = 1 + Math.floor(5 * uniform());
+        return { values: Array.from({ length: count }, () => size * (1 + known * noise())), weight: 0.1 + uniform() };
+      });
+      // Some 3000 groups of three, of weights that differ: within 2 % of it, two standard errors.
+      near(pooledSpread(made)?.relative, known, 0.02 * known);
+    });
+  }
+
+  test('has a degree of freedom for each repetition where groups weigh the same', () => {
+    const made = [
+      { values: [1, 1.1], weight: 7 },
+      { values: [5, 5.1, 5.2], weight: 7 },
+      { values: [3], weight: 7 },
+    ];
+    near(pooledSpread(made)?.degreesOfFreedom, 3);
+  });
+
+  test('has that of one group where the others weigh next to nothing', () => {
+    const light = Array.from({ length: 50 }, () => ({ values: [1, 2], weight: 1e-9 }));
+    const spread = pooledSpread([{ values: [10, 10.1, 10.2], weight: 1 }, ...light]);
+    near(spread?.degreesOfFreedom, 2, 1e-6);
+    near(spread?.relative, 0.1 / 10.1, 1e-6);
+  });
+
+  test('is not known from groups of one, of no weight or of no time', () => {
+    assert.equal(pooledSpread([]), undefined);
+    assert.equal(
+      pooledSpread([
+        { values: [1], weight: 1 },
+        { values: [1, 2], weight: 0 },
+        { values: [0, 0], weight: 1 },
+      ]),
+      undefined,
+    );
+  });
+
+  test('is a number that no unit and no common factor of the weights changes', () => {
+    fc.assert(
+      fc.property(groups, fc.double({ min: 0.01, max: 100, noNaN: true }), (made, factor) => {
+        const spread = pooledSpread(made);
+        const scaled = pooledSpread(
+          made.map((group) => ({ values: group.values.map((value) => value * factor), weight: group.weight * factor })),
+        );
+        if (spread === undefined) assert.equal(scaled, undefined);
+        else {
+          assert.ok(spread.relative >= 0 && spread.degreesOfFreedom >= 1 - 1e-9);
+          near(scaled?.relative, spread.relative);
+          near(scaled?.degreesOfFreedom, spread.degreesOfFreedom, 1e-6);
+        }
+      }),
+    );
+  });
+});
+
+describe('the margin of several errors', () => {
+  const sources: fc.Arbitrary<ErrorSource> = fc.record({
+    deviationMs: fc.oneof(fc.constant(0), fc.double({ min: 1e-6, max: 10, noNaN: true })),
+    degreesOfFreedom: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Infinity)),
+  });
+
+  test('of none, or of nothing, is nothing', () => {
+    assert.equal(marginOf([]), 0);
+    assert.equal(marginOf([{ deviationMs: 0, degreesOfFreedom: 1 }]), 0);
+  });
+
+  test('of one that is known is 1.96 standard deviations', () => {
+    near(marginOf([{ deviationMs: 3, degreesOfFreedom: Infinity }]), 3 * NORMAL, 0.001);
+  });
+
+  test('of one that is estimated follows Student', () => {
+    for (const degreesOfFreedom of [1, 2, 5, 30]) {
+      near(marginOf([{ deviationMs: 3, degreesOfFreedom }]), 3 * studentQuantile(degreesOfFreedom));
+    }
+  });
+
+  test('of independent ones goes by their variances, and by the degrees of freedom of both', () => {
+    // Satterthwaite: (9 + 16)² / (9² / 4 + 16² / 8) = 625 / 52.25, which is 11.96.
+    const margin = marginOf([
+      { deviationMs: 3, degreesOfFreedom: 4 },
+      { deviationMs: 4, degreesOfFreedom: 8 },
+    ]);
+    near(margin, 5 * studentQuantile(11.96));
+  });
+
+  test('is no smaller than that of known errors, and no larger than with a single degree of freedom', () => {
+    fc.assert(
+      fc.property(fc.array(sources, { maxLength: 8 }), (several) => {
+        const deviation = Math.hypot(...several.map(({ deviationMs }) => deviationMs));
+        const margin = marginOf(several);
+        assert.ok(margin >= 1.959 * deviation && margin <= studentQuantile(1) * deviation * (1 + 1e-9));
+      }),
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compose, type Estimate, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { marginOf, type Spread, studentQuantile } from '../../../../plugins/dlbricks/estimate/statistics.js';
+import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf } from '../support/measured-bricks.js';
+import { normalNumbers } from '../support/noise.js';
+
+function near(actual: number | undefined, expected: number): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${actual} is not ${expected}`);
+}
+
+/** Latencies in ms, and how often each brick stands in its model. */
+const BRICKS_MS = [8, 5, 3, 2, 1, 0.5, 0.2, 0.1];
+const COUNTS = [1, 3, 1, 6, 2, 10, 4, 1];
+const recipe = recipeOf(COUNTS);
+const TOTAL_MS = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0), 0);
+
+/** Standard deviations relative to a latency. */
+interface Machine {
+  /** Of what all bricks of one occasion have in common. */
+  readonly drift: number;
+  /** Of what each brick has on each occasion. */
+  readonly own: number;
+  /** Of runs within a process. */
+  readonly within: number;
+}
+
+/** A model's estimate from bricks on so many occasions, and its latency in a process of its own, as it may come. */
+function simulate({ drift, own, within }: Machine, occasions: number, noise: () => number) {
+  const measurements = Array.from({ length: occasions }, (_, index) => {
+    const common = 1 + drift * noise();
+    return BRICKS_MS.map((ms, brick) => {
+      const onOccasion = ms * (common + own * noise());
+      const runs = Array.from({ length: 5 }, () => onOccasion * (1 + within * noise()));
+      return measuredOn(index + 1, brick, runs);
+    });
+  });
+  const observations = observationsOf([measuredCall, ...measurements.flat()]);
+  const spread = spreadBetweenOccasions([recipe], observations);
+  const common = 1 + drift * noise();
+  const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0);
+  const wholeMs = (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
+  return { estimate: compose(recipe, observations, spread), wholeMs };
+}
+
+function holds({ sequential }: Estimate, ms: number): boolean {
+  return (sequential?.lowMs ?? NaN) <= ms && ms <= (sequential?.highMs ?? NaN);
+}
+
+describe('the interval of an estimate', () => {
+  const machines: Readonly<Record<string, Machine>> = {
+    'repeats itself within half a percent': { drift: 0.005, own: 0.005, within: 0.01 },
+    'repeats itself within a percent and a half': { drift: 0.01, own: 0.01, within: 0.02 },
+    'is noisy': { drift: 0.02, own: 0.02, within: 0.03 },
+    'drifts for all bricks alike': { drift: 0.01, own: 0.002, within: 0.02 },
+  };
+  for (const [what, machine] of Object.entries(machines)) {
+    test(`holds a measurement of the whole model in 93 to 98 of 100 cases on a machine that ${what}`, () => {
+      const noise = normalNumbers(2026);
+      const cases = 2000;
+      let hits = 0;
+      for (let trial = 0; trial < cases; trial++) {
+        const { estimate, wholeMs } = simulate(machine, 2, noise);
+        if (holds(estimate, wholeMs)) hits++;
+      }
+      assert.ok(hits >= 0.93 * cases && hits <= 0.98 * cases, `${hits} of ${cases}`);
+    });
+  }
+
+  test('is narrower, and no less honest, with more occasions', () => {
+    const widths = [2, 5].map((occasions) => {
+      const noise = normalNumbers(7);
+      const cases = 500;
+      let [hits, width] = [0, 0];
+      for (let trial = 0; trial < cases; trial++) {
+        const { estimate, wholeMs } = simulate({ drift: 0.02, own: 0.02, within: 0.02 }, occasions, noise);
+        if (holds(estimate, wholeMs)) hits++;
+        width += (estimate.sequential?.highMs ?? NaN) - (estimate.sequential?.lowMs ?? NaN);
+      }
+      assert.ok(hits >= 0.93 * cases, `${hits} of ${cases} with ${occasions} occasions`);
+      return width;
+    });
+    assert.ok((widths[1] ?? NaN) < 0.9 * (widths[0] ?? NaN), `${widths.join(' and ')}`);
+  });
+
+  // 10 ms with the spread of 3 %, measured on two occasions; the call has no spread of its own.
+  const spread: Spread = { relative: 0.03, degreesOfFreedom: 12 };
+  const single = recipeOf([1]);
+  const twice = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
+
+  test('is made of the spread of the bricks’ mean, of that of the model’s own measurement, and of the method', () => {
+    const ms = 10 + CALL_MS;
+    near(twice.sequential?.ms, ms);
+    const expected = marginOf([
+      { deviationMs: Math.hypot((10 * 0.03) / Math.SQRT2, ms * 0.03), degreesOfFreedom: 12 },
+      { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
+    ]);
+    near(twice.sequential?.highMs, ms + expected);
+    near(twice.sequential?.lowMs, ms - expected);
+  });
+
+  test('has a part that more measuring would reduce, which is of the bricks alone', () => {
+    const ms = 10 + CALL_MS;
+    near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
+    const five = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
+    near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
+  });
+
+  test('lets errors of bricks go together, since a machine drifts for all of them', () => {
+    const [one, four] = [recipeOf([4]), recipeOf([1, 1, 1, 1])];
+    const measured = observationsOf([measuredCall, ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10))]);
+    near(compose(four, measured, spread).sequential?.highMs, compose(one, measured, spread).sequential?.highMs ?? NaN);
+  });
+
+  test('is not asked for between occasions at the layer cut, where it is that of runs', () => {
+    const layers = { ...single, call: undefined, bricks: single.bricks.map(({ context: _, ...brick }) => brick) };
+    const runs = measuredBrick(0, [9, 10, 11, 9.5, 10.5]).map((measurement) => {
+      return { ...measurement, signature: layers.bricks[0]?.signature ?? '' };
+    });
+    const { sequential, measuringError } = compose(layers, observationsOf(runs), spread);
+    assert.deepEqual(sequential, compose(layers, observationsOf(runs)).sequential);
+    assert.ok(sequential?.highMs !== undefined && sequential.highMs > sequential.ms);
+    assert.equal(measuringError, undefined);
+  });
+});

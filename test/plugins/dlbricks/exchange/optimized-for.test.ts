@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  differencesBetween,
+  type OptimizedFor,
+  optimizedForOf,
+} from '../../../../plugins/dlbricks/exchange/optimized-for.js';
+import { sampleSystem } from '../../../store/sample-measurement.js';
+
+const here: OptimizedFor = {
+  framework: 'onnxruntime',
+  framework_version: '1.30.0',
+  architecture: 'x64',
+  processor_features: ['avx2', 'avx512f'],
+};
+
+describe('a suite that was cut elsewhere', () => {
+  test('is as good as one that was cut here, where the runtime would do the same', () => {
+    assert.deepEqual(differencesBetween(here, here), []);
+    const newer = { ...here, processor_features: ['amx_tile', 'avx2', 'avx512f'] };
+    assert.deepEqual(differencesBetween(newer, here), []);
+  });
+
+  test('has another layout where the processor has other vectors', () => {
+    const [difference, ...more] = differencesBetween({ ...here, processor_features: ['avx2'] }, here);
+    assert.match(difference ?? '', /blocks of 8 channels.*blocks of 16 channels/);
+    assert.deepEqual(more, []);
+  });
+
+  test('has another layout on another architecture', () => {
+    const [difference] = differencesBetween({ ...here, architecture: 'arm64', processor_features: ['asimd'] }, here);
+    assert.match(difference ?? '', /cut for arm64, this processor is x64 with blocks of 16/);
+  });
+
+  test('may have other kernels where the runtime is another one', () => {
+    const [difference] = differencesBetween({ ...here, framework_version: '1.20.0' }, here);
+    assert.match(difference ?? '', /onnxruntime 1\.20\.0.*onnxruntime 1\.30\.0/);
+  });
+
+  test('names no machine', () => {
+    const system = sampleSystem({ processor: 'Secret 9000' });
+    assert.doesNotMatch(JSON.stringify(optimizedForOf(system)), /Secret/);
+  });
+});

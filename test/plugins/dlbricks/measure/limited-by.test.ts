@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { limitOf } from '../../../../plugins/dlbricks/measure/next-occasion.js';
+import { signatureOf } from '../../../store/sample-measurement.js';
+import { crashed, measuredBrick, measuredCall, recipeOf } from '../support/measured-bricks.js';
+
+describe('what keeps bricks from being measured further', () => {
+  const recipe = recipeOf([1]);
+  const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
+    const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
+    const estimate = compose(recipe, observations, spreadBetweenOccasions([recipe], observations));
+    return limitOf(estimate, { targetError, mostRepetition: 1 });
+  };
+
+  test('is the target where it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
+  test('is the number of occasions where there are no more', () =>
+    assert.equal(limitAfter(0.05, 10, 13, 9, 14, 8), 'occasions'));
+  test('is time otherwise', () => assert.equal(limitAfter(0.05, 10, 13, 9), 'time'));
+  test('is not known where nothing is known of occasions', () => assert.equal(limitAfter(0.05, 10), undefined));
+
+  test('a brick that has no latency at all is no reason', () => {
+    const both = recipeOf([1, 1]);
+    const observations = observationsOf([
+      measuredCall,
+      ...measuredBrick(0, 10, 13, 9, 14, 8),
+      ...measuredBrick(1, crashed),
+    ]);
+    const estimate = compose(both, observations, spreadBetweenOccasions([both], observations));
+    assert.equal(estimate.missing[0]?.signature, signatureOf(1));
+    assert.equal(limitOf(estimate, { targetError: 0.05, mostRepetition: 1 }), 'occasions');
+  });
+});

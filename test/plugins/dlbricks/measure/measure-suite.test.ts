@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { evaluate } from '../../../../plugins/dlbricks/evaluate.js';
+import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
+import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
+import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
+import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import type { RunOptions } from '../../../../src/measurement/system.js';
+import { openMemoryStore } from '../../../../src/store/memory/open.js';
+import { PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
+import { temporaryFolder } from '../../../store/temporary-folder.js';
+import { loadedChain, preparedChain } from '../support/chain-model.js';
+import { refused } from '../support/refused.js';
+
+const OPERATORS = ['Relu', 'Neg', 'Relu', 'Abs'];
+const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+
+function newAgent() {
+  return createFakeAgent({ latencyOf: ({ signature }) => 1 + parseInt(signature.slice(0, 4), 16) / 4096 });
+}
+
+/** Runs with nobody watching. */
+const unwatched = { signal: new AbortController().signal, onEvent: () => undefined };
+
+async function readingResults(t: TestContext, text: string): Promise<readonly Measurement[]> {
+  const path = join(await temporaryFolder(t), 'results.json');
+  await writeFile(path, text);
+  return readResults(path);
+}
+
+test('a suite that was measured elsewhere composes to what its models give at home', async (t) => {
+  const folder = await temporaryFolder(t);
+  const model = preparedChain('model', ...OPERATORS);
+  const recipe = {
+    format: 'dlbricks-recipe/1',
+    cut: 'layer',
+    granularity: 1,
+    batch: 1,
+    models: [model.recipe],
+  } as const;
+  await writeSuite(
+    folder,
+    { cut: 'layer', granularity: 1, bricks: uniqueBricks([model]) },
+    { ...recipe, models: [...recipe.models] },
+  );
+
+  // Elsewhere: the suite is all there is.
+  const suite = await readSuite(join(folder, 'suite'));
+  const elsewhere = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, {
+    agent: newAgent(),
+    store: await openMemoryStore(),
+    ...unwatched,
+  });
+  const text = resultsText(elsewhere.measurements);
+
+  // At home: the recipe and the results.
+  const measurements = observationsOf(await readingResults(t, text));
+  const [kept] = (await readRecipe(join(folder, 'recipe.json'))).models;
+  assert.ok(kept !== undefined);
+  const { models } = await evaluate(
+    {
+      models: [loadedChain('model', ...OPERATORS)],
+      cut: 'layer',
+      granularity: 1,
+      runOptions: RUN_OPTIONS,
+      protocol: PROTOCOL,
+      measureEndToEnd: false,
+      precision: { targetError: 0.05, mostRepetition: 1 },
+    },
+    { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
+  );
+  assert.deepEqual(compose(kept, measurements), models[0]?.estimate);
+});
+
+describe('measuring a suite', () => {
+  const model = preparedChain('model', ...OPERATORS);
+  const suite = { cut: 'layer', granularity: 1, bricks: model.bricks } as const;
+
+  test('a second time measures nothing and gives the same results', async () => {
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    const first = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
+    const second = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
+
+    assert.deepEqual([first.measured, second.measured], [3, 0]);
+    assert.deepEqual(second.measurements, first.measurements);
+    assert.deepEqual(
+      first.measurements.map(({ signature }) => signature),
+      model.bricks.map(({ signature }) => signature),
+    );
+  });
+
+  test('that is interrupted says so', async () => {
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched, signal: AbortSignal.abort() };
+    const { measured, interrupted, measurements } = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
+    assert.deepEqual([measured, interrupted, measurements], [0, true, []]);
+  });
+});
+
+describe('reading results refuses', () => {
+  test('what is no JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
+  test('no measurement', (t) => refused(readingResults(t, resultsText([])), 'usage', /measurements/));
+  test('measurements of two systems', async (t) => {
+    const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);
+    await refused(readingResults(t, text), 'usage', /expected one system, found 2/);
+  });
+  test('two measurements of one benchmark, between which nobody could choose', async (t) => {
+    const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
+    const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
+    await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
+  });
+  test('a measurement that is none', async (t) => {
+    const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
+    await refused(readingResults(t, text), 'usage', /measurements\.0\.costMs/);
+  });
+});

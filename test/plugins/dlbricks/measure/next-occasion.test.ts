@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { MOST_OCCASIONS, type Task } from '../../../../plugins/dlbricks/measure/plan.js';
+import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { limitOf, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { PROTOCOL } from '../../../store/sample-measurement.js';
+import {
+  COPIES,
+  copiesSignature,
+  crashed,
+  type Failure,
+  measuredBrick,
+  measuredCall,
+  measuredOn,
+  preparedOf,
+  recipeOf,
+} from '../support/measured-bricks.js';
+
+const AMPLE = 1000;
+
+/** A brick of a simulated machine. */
+interface Made {
+  readonly count: number;
+  readonly ms: number;
+  /** Wall time of one occasion. */
+  readonly costMs: number;
+  /** Relative, on occasions 1, 2, and so on. */
+  readonly off: readonly number[];
+}
+
+interface Played {
+  /** What was asked for, round by round. */
+  readonly rounds: readonly (readonly Task[])[];
+  readonly measurements: readonly Measurement[];
+}
+
+function tasksOf(
+  models: readonly PreparedModel[],
+  measurements: readonly Measurement[],
+  precision: Precision,
+): readonly Task[] {
+  return tasksOfNextOccasion(models, observationsOf([measuredCall, ...measurements]), PROTOCOL, precision);
+}
+
+/** Measures what is asked for until nothing is. */
+function play(bricks: readonly Made[], precision: Precision): Played {
+  const models = [preparedOf(recipeOf(bricks.map(({ count }) => count)))];
+  const on = (occasion: number, brick: number): Measurement => {
+    const { ms, costMs, off } = bricks[brick] ?? assert.fail();
+    return measuredOn(occasion, brick, ms * (1 + (off[occasion - 1] ?? 0)), { costMs });
+  };
+  const measurements = bricks.map((_, brick) => on(1, brick));
+  const rounds: (readonly Task[])[] = [];
+  for (;;) {
+    const tasks = tasksOf(models, measurements, precision);
+    if (tasks.length === 0) return { rounds, measurements };
+    assert.ok(rounds.push(tasks) <= MOST_OCCASIONS * bricks.length, 'goes on for ever');
+    for (const task of tasks) measurements.push(on(task.protocol.occasion, brickOf(task)));
+  }
+}
+
+function brickOf({ benchmark }: Task): number {
+  const brick = Array.from({ length: 20 }, (_, index) => index).find((index) => {
+    return copiesSignature(index) === benchmark.signature;
+  });
+  return brick ?? assert.fail('no such brick');
+}
+
+/** The measurements of one brick, in the order in which they were taken. */
+function occasionsOf(measurements: readonly Measurement[], brick: number): readonly number[] {
+  return measurements
+    .filter(({ signature }) => signature === copiesSignature(brick))
+    .map(({ protocol }) => protocol.occasion);
+}
+
+function costOf(measurements: readonly Measurement[]): number {
+  return measurements.reduce((sum, { costMs }) => sum + costMs, 0);
+}
+
+const made: fc.Arbitrary<Made> = fc.record({
+  count: fc.integer({ min: 1, max: 20 }),
+  ms: fc.double({ min: 0.01, max: 50, noNaN: true }),
+  costMs: fc.double({ min: 1, max: 5000, noNaN: true }),
+  off: fc.array(fc.double({ min: -0.1, max: 0.1, noNaN: true }), { minLength: 5, maxLength: 5 }),
+});
+const machines = fc.array(made, { minLength: 1, maxLength: 8 });
+const precisions: fc.Arbitrary<Precision> = fc.record({
+  targetError: fc.double({ min: 0.001, max: 0.2, noNaN: true }),
+  mostRepetition: fc.double({ min: 0.05, max: 6, noNaN: true }),
+});
+
+describe('bricks that are measured again', () => {
+  test('make up at least half of a model’s time at once, however little is asked for', () => {
+    fc.assert(
+      fc.property(machines, (bricks) => {
+        const { rounds } = play(bricks, { targetError: 1e9, mostRepetition: AMPLE });
+        const again = new Set(rounds[0]?.map(brickOf));
+        const timeOf = ({ count, ms, off }: Made): number => count * ms * (1 + (off[0] ?? 0));
+        const total = bricks.reduce((sum, brick) => sum + timeOf(brick), 0);
+        const twice = bricks.reduce((sum, brick, index) => sum + (again.has(index) ? timeOf(brick) : 0), 0);
+        assert.ok(twice >= 0.5 * total * (1 - 1e-9), `${twice} of ${total}`);
+      }),
+    );
+  });
+
+  test('are each measured on the next occasion, and on five at most', () => {
+    fc.assert(
+      fc.property(machines, precisions, (bricks, precision) => {
+        const { measurements } = play(bricks, precision);
+        for (const brick of bricks.keys()) {
+          const occasions = occasionsOf(measurements, brick);
+          assert.deepEqual(
+            occasions,
+            occasions.map((_, index) => index + 1),
+          );
+          assert.ok(occasions.length <= 5);
+        }
+      }),
+    );
+  });
+
+  test('cost no more than is allowed, in multiples of what measuring each once did', () => {
+    fc.assert(
+      fc.property(machines, precisions, (bricks, precision) => {
+        const { measurements } = play(bricks, precision);
+        const [first, again] = [measurements.slice(0, bricks.length), measurements.slice(bricks.length)];
+        assert.ok(costOf(again) <= precision.mostRepetition * costOf(first) * (1 + 1e-9));
+      }),
+    );
+  });
+
+  test('are measured until the target is reached, or a limit is', () => {
+    fc.assert(
+      fc.property(machines, precisions, (bricks, precision) => {
+        const { measurements } = play(bricks, precision);
+        const recipe = recipeOf(bricks.map(({ count }) => count));
+        const observations = observationsOf([measuredCall, ...measurements]);
+        const estimate = compose(recipe, observations, spreadBetweenOccasions([recipe], observations));
+        const left = precision.mostRepetition * costOf(measurements.slice(0, bricks.length));
+        const spent = costOf(measurements.slice(bricks.length));
+        const isUseful = ({ tried, costMs, occasions }: (typeof estimate.parts)[number]): boolean =>
+          tried < MOST_OCCASIONS && costMs / occasions <= left - spent - 1e-6;
+        const limit = limitOf(estimate, precision);
+        if (limit !== 'target_error') assert.ok(!estimate.parts.some(isUseful), `${limit}`);
+      }),
+    );
+  });
+
+  test('are the same whenever the same is known', () => {
+    fc.assert(
+      fc.property(machines, precisions, (bricks, precision) => {
+        assert.deepEqual(play(bricks, precision), play(bricks, precision));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  const two = [preparedOf(recipeOf([1, 1]))];
+  const anyTarget: Precision = { targetError: 1e9, mostRepetition: AMPLE };
+
+  test('are those that take the largest share of the time', () => {
+    const tasks = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
+    assert.deepEqual(
+      tasks.map(({ label }) => label),
+      ['model: Op1 (once more)'],
+    );
+  });
+
+  test('are those that cost least for it', () => {
+    const [cheap, dear] = [measuredOn(1, 0, 9, { costMs: 10 }), measuredOn(1, 1, 10, { costMs: 5000 })];
+    // The cheap one is less than half of the time, so that both are needed; it comes first.
+    assert.deepEqual(tasksOf(two, [cheap, dear], anyTarget).map(brickOf), [0, 1]);
+    const allowed = { targetError: 1e9, mostRepetition: 0.5 };
+    assert.deepEqual(tasksOf(two, [cheap, dear], allowed).map(brickOf), [0]);
+  });
+
+  test('run as graphs of copies do: optimized already, and as often', () => {
+    const [task = assert.fail()] = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
+    assert.deepEqual([task.benchmark.signature, task.optimizationLevel], [copiesSignature(1), 'disabled']);
+    assert.deepEqual([task.protocol.occasion, task.protocol.runs], [2, Math.ceil(PROTOCOL.runs / 4 / COPIES)]);
+  });
+
+  test('are none where everything is known well enough', () => {
+    const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
+    assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, mostRepetition: AMPLE }), []);
+    assert.notDeepEqual(tasksOf(two, alike, { targetError: 0.001, mostRepetition: AMPLE }), []);
+  });
+
+  test('are none where nothing is known at all', () => {
+    assert.deepEqual(tasksOf(two, [], anyTarget), []);
+    assert.deepEqual(tasksOf(two, [...measuredBrick(0, crashed), ...measuredBrick(1, crashed)], anyTarget), []);
+    assert.deepEqual(tasksOf([preparedOf(recipeOf([]))], [], anyTarget), []);
+  });
+});
+
+describe('what several models have in common', () => {
+  const known = [...measuredBrick(0, 9), ...measuredBrick(1, 1)];
+  const precision: Precision = { targetError: 1e9, mostRepetition: AMPLE };
+
+  test('is measured again once for all of them', () => {
+    const models = ['one', 'two'].map((name) => preparedOf(recipeOf([1, 1], { name })));
+    assert.deepEqual(
+      tasksOf(models, known, precision).map(({ label }) => label),
+      ['one: Op0 (once more)'],
+    );
+  });
+
+  test('is measured again for each context that it stands in', () => {
+    const models = [COPIES, 2 * COPIES].map((copies) => preparedOf(recipeOf([1], { copies })));
+    const tasks = tasksOf(models, [...known, measuredOn(1, 0, 9, { copies: 2 * COPIES })], precision);
+    assert.deepEqual(
+      tasks.map(({ benchmark }) => benchmark.signature),
+      [copiesSignature(0), copiesSignature(0, 2 * COPIES)],
+    );
+  });
+});
+
+describe('a brick that failed on a further occasion', () => {
+  const models = [preparedOf(recipeOf([1]))];
+  const precision: Precision = { targetError: 1e9, mostRepetition: AMPLE };
+  const late: Failure = { kind: 'failure', reason: 'timeout', message: 'too late' };
+
+  test('is tried on the next one, and on no more than five', () => {
+    const nextOf = (...measurements: readonly Measurement[]): readonly number[] =>
+      tasksOf(models, measurements, precision).map(({ protocol }) => protocol.occasion);
+    assert.deepEqual(nextOf(...measuredBrick(0, 9, late)), [3]);
+    assert.deepEqual(nextOf(...measuredBrick(0, 9, late, late)), [4]);
+    assert.deepEqual(nextOf(...measuredBrick(0, 9, late, late, late, late)), []);
+  });
+
+  test('has used up what that cost', () => {
+    const tight = { ...precision, mostRepetition: 1 };
+    assert.deepEqual(tasksOf(models, measuredBrick(0, 9, late), tight), []);
+  });
+});

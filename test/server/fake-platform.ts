@@ -1,0 +1,76 @@
+import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import type { Evaluation } from '../../src/evaluation/evaluation.js';
+import { memoryLink } from '../../src/evaluation/link/memory-link.js';
+import { Platform, type PlatformOptions } from '../../src/server/platform.js';
+import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
+import type { Submission } from '../../src/evaluation/submission.js';
+import { createDirectory, type LeasedDirectory } from '../../src/directory/agent-directory.js';
+import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
+
+export const AGENT = {
+  address: '127.0.0.1:7070',
+  tls: false,
+  hostname: 'here',
+  framework: 'fake',
+  frameworkVersion: '1.0.0',
+  architecture: 'x64',
+  processor: 'fake processor',
+  operatingSystem: 'Linux 6.1',
+  cores: 4,
+  memoryBytes: 16 * 2 ** 30,
+  models: [],
+};
+
+/** Agents that stay without renewing. */
+export function directoryWith(...addresses: readonly string[]): LeasedDirectory {
+  const directory = createDirectory({ leaseMs: Infinity });
+  for (const address of addresses) directory.register({ ...AGENT, address });
+  return directory;
+}
+
+/** An agent for which everything takes a millisecond. */
+export function fakeAgent(): FakeAgent {
+  return createFakeAgent({ latencyOf: () => 1 });
+}
+
+/** An evaluation of one model with four layers. JSON is YAML. */
+export function submission(changes: Readonly<Record<string, unknown>> = {}): Submission {
+  const manifest = {
+    dlspec: 'evaluation/v1',
+    name: 'tiny',
+    version: '1.0.0',
+    plugin: 'fake',
+    models: ['four.onnx'],
+    protocol: { warmup_runs: 1, runs: 3, min_runs: 1 },
+    ...changes,
+  };
+  const files = new Map([
+    ['tiny.yml', Buffer.from(JSON.stringify(manifest))],
+    ['four.onnx', chain(FOUR_LAYERS)],
+  ]);
+  return { manifestPath: 'tiny.yml', files, graphs: new Map() };
+}
+
+/** A platform with plugins in this process. */
+export interface FakePlatform {
+  readonly platform: Platform;
+  /** Attaches a plugin. @returns what detaches it, as if its process had been killed */
+  readonly attach: (evaluation: Evaluation) => () => void;
+}
+
+export async function openPlatform(
+  options: Pick<PlatformOptions, 'store'> & Partial<PlatformOptions>,
+  { resume = false } = {},
+): Promise<FakePlatform> {
+  const platform = await Platform.open({ agents: directoryWith(AGENT.address), ...options }, { resume });
+  const { store } = options;
+  return {
+    platform,
+    attach(evaluation) {
+      const link = memoryLink();
+      void platform.attach(link.platform);
+      void servePlugin(evaluation, link.plugin, { store, connect: fakeAgent });
+      return () => link.plugin.close();
+    },
+  };
+}

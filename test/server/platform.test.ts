@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { PlatformError } from '../../src/base/errors.js';
+import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
+import type { Platform } from '../../src/server/platform.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { AGENT, directoryWith, openPlatform, submission } from './fake-platform.js';
+import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
+
+const deadline = { timeout: 20_000 };
+const ID = 'evaluation-1';
+
+/** Everything that happens until the end. */
+async function eventsOf(platform: Platform, id = ID): Promise<readonly PlatformEvent[]> {
+  const events: PlatformEvent[] = [];
+  for await (const { event } of platform.follow(id, 0, new AbortController().signal)) events.push(event);
+  return events;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setTimeout(5);
+}
+
+async function fresh(t: TestContext, limits = {}) {
+  const store = await openMemoryStore();
+  const fake = await openPlatform({ store, limits });
+  t.after(() => fake.platform.close());
+  return { store, ...fake };
+}
+
+describe('an evaluation', deadline, () => {
+  it('is told of from its start to its result', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const told: EvaluationEvent[] = [
+      { kind: 'planned', summary: 'four layers', known: 1, toMeasure: 3 },
+      { kind: 'note', level: 'warning', message: 'mind the gap' },
+      { kind: 'estimate', model: 'four', latencyMs: 1.5, lowMs: 1, highMs: 2, coverage: 1 },
+      DONE,
+    ];
+    attach(
+      scripted(async function* () {
+        yield* await Promise.resolve(told);
+      }),
+    );
+    await platform.submit(ID, submission());
+    const { address } = AGENT;
+    assert.deepEqual(await eventsOf(platform), [
+      { kind: 'started', plugin: 'fake', pluginVersion: '1.2.3', agent: address, attempt: 1 },
+      ...told.slice(0, -1),
+      { kind: 'done', resultJson: '{"answer":42}', partial: false },
+    ]);
+    assert.equal((await platform.get(ID)).record.state, 'done');
+  });
+
+  it('gives its plugin the manifest, its settings and its models', async (t) => {
+    const { platform, attach } = await fresh(t);
+    attach(
+      scripted(async function* ({ evaluation }, { agent }) {
+        const { manifest, models } = evaluation;
+        const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+        const layers = models.map(({ name, model }) => [name, model.graph.nodes.length]);
+        yield { kind: 'done', partial: false, result: { name: manifest.name, layers, framework: system.framework } };
+      }),
+    );
+    await platform.submit(ID, submission());
+    const last = (await eventsOf(platform)).at(-1);
+    const resultJson = '{"name":"tiny","layers":[["four",4]],"framework":"fake"}';
+    assert.deepEqual(last, { kind: 'done', partial: false, resultJson });
+  });
+
+  it('is the same when it is submitted again, and another one needs another id', async (t) => {
+    const { platform, attach } = await fresh(t);
+    let runs = 0;
+    attach(
+      scripted(async function* () {
+        runs++;
+        yield await Promise.resolve(DONE);
+      }),
+    );
+    await Promise.all([platform.submit(ID, submission()), platform.submit(ID, submission())]);
+    await eventsOf(platform);
+    await platform.submit(ID, submission());
+    await assert.rejects(platform.submit(ID, submission({ threads: 2 })), /another evaluation already/);
+    assert.equal(runs, 1);
+  });
+
+  it('can be followed from any event on', async (t) => {
+    const { platform, attach } = await fresh(t);
+    attach(obedient);
+    await platform.submit(ID, submission());
+    await eventsOf(platform);
+    const later: number[] = [];
+    for await (const { sequence } of platform.follow(ID, 1, new AbortController().signal)) later.push(sequence);
+    assert.deepEqual(later, [2]);
+  });
+
+  it('tells a follower who comes in the middle how far measuring is', async (t) => {
+    const { platform, attach } = await fresh(t);
+    attach(
+      scripted(async function* (_request, context) {
+        for (let done = 0; done < 5; done++) yield { kind: 'measuring', done, total: 9, label: `brick ${done}` };
+        await untilStopped(context);
+      }),
+    );
+    await platform.submit(ID, submission());
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'measuring');
+    await until(async () => JSON.stringify((await platform.get(ID)).last).includes('brick 4'));
+    const follow = platform.follow(ID, 1, new AbortController().signal);
+    const next = await follow.next();
+    await follow.return(undefined);
+    assert.ok(next.done === false);
+    assert.deepEqual(next.value.event, { kind: 'measuring', done: 4, total: 9, label: 'brick 4' });
+    assert.equal(next.value.sequence, 1);
+  });
+
+  it('that is cancelled is stopped', async (t) => {
+    const { platform, attach } = await fresh(t);
+    let stopped = false;
+    attach(
+      scripted(async function* (_request, context) {
+        try {
+          yield { kind: 'note', level: 'info', message: 'at work' };
+          await untilStopped(context);
+        } finally {
+          stopped = true;
+        }
+      }),
+    );
+    await platform.submit(ID, submission());
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
+    assert.equal((await platform.cancel(ID)).state, 'cancelled');
+    assert.equal(stopped, true);
+    assert.deepEqual((await eventsOf(platform)).at(-1), { kind: 'cancelled' });
+  });
+
+  it('that waits can be cancelled as well', async (t) => {
+    const { platform, attach } = await fresh(t);
+    attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await platform.submit('evaluation-0', submission());
+    await platform.submit(ID, submission());
+    assert.equal((await platform.cancel(ID)).state, 'cancelled');
+    assert.equal((await platform.get('evaluation-0')).record.state, 'running');
+  });
+});
+
+describe('a submission is refused', deadline, () => {
+  const refused = async (t: TestContext, changes: Record<string, unknown>): Promise<PlatformError> => {
+    const { platform, attach } = await fresh(t);
+    attach(obedient);
+    const error: unknown = await platform.submit(ID, submission(changes)).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof PlatformError, 'it was taken');
+    assert.deepEqual(await platform.list(), []);
+    return error;
+  };
+
+  it('with every problem of its manifest and its place', async (t) => {
+    const { code, message } = await refused(t, { models: ['five.onnx', 'zoo:resnet81'], threads: 0 });
+    assert.equal(code, 'manifest');
+    assert.match(message, /^tiny\.yml:1:\d+: models\[0\]: expected an ONNX file, found no such file in the submission/);
+    assert.match(message, /models\[1\]: expected a model of the zoo .* \(did you mean "zoo:resnet18"\?\)/);
+    assert.match(message, /threads: expected a whole number from 1 to 1024, found the number 0/);
+  });
+
+  it('where it names files of the server', async (t) => {
+    const { message } = await refused(t, {
+      models: [import.meta.filename.replace(/\.js$/, '.onnx')],
+      hardware: '/etc/x.yml',
+    });
+    assert.match(message, /hardware: expected a hardware manifest, found no such file in the submission/);
+  });
+
+  it('where its plugin is not attached', async (t) => {
+    const { code, message } = await refused(t, { plugin: 'other' });
+    assert.equal(code, 'unavailable');
+    assert.match(message, /the plugin other is not attached to this server, attached are fake; start it with/);
+  });
+
+  it('where no agent fits, with what each one lacks', async (t) => {
+    const { code, message } = await refused(t, { hardware: { cores: { min: 64 } } });
+    assert.equal(code, 'unsupported');
+    assert.match(message, /127\.0\.0\.1:7070: hardware: expected at least 64 cores, found 4/);
+  });
+});
+
+describe('a plugin that', deadline, () => {
+  /** How an evaluation ends that it runs, while another plugin of the same server does its work. */
+  async function endWith(
+    t: TestContext,
+    run: Parameters<typeof scripted>[0],
+    limits = {},
+  ): Promise<PlatformEvent | undefined> {
+    const { platform, attach } = await fresh(t, limits);
+    attach({ ...scripted(run), name: 'bad' });
+    attach(obedient);
+    await platform.submit('evaluation-bad', submission({ plugin: 'bad' }));
+    await platform.submit('evaluation-good', submission());
+    assert.equal((await eventsOf(platform, 'evaluation-good')).at(-1)?.kind, 'done');
+    return (await eventsOf(platform, 'evaluation-bad')).at(-1);
+  }
+
+  it('throws fails its own evaluation', async (t) => {
+    const last = await endWith(t, () => {
+      throw new TypeError('undefined is not a plugin');
+    });
+    assert.deepEqual(last, { kind: 'failed', code: 'internal', message: 'undefined is not a plugin' });
+  });
+
+  it('hangs fails its own evaluation', async (t) => {
+    const hang = (): AsyncIterable<never> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }),
+    });
+    const last = await endWith(t, hang, { silenceMs: 100 });
+    assert.ok(last?.kind === 'failed' && last.code === 'timeout');
+    assert.match(last.message, /the plugin bad has said nothing/);
+  });
+
+  it('floods events fails its own evaluation', async (t) => {
+    const last = await endWith(t, async function* () {
+      for (;;) yield await Promise.resolve({ kind: 'note', level: 'info', message: 'again' } as const);
+    });
+    assert.ok(last?.kind === 'failed' && last.code === 'exhausted');
+    assert.match(last.message, /more than 10000 events/);
+  });
+
+  it('ends without a result fails its own evaluation', async (t) => {
+    const last = await endWith(t, async function* () {
+      yield await Promise.resolve({ kind: 'note', level: 'info', message: 'that was it' } as const);
+    });
+    assert.ok(last?.kind === 'failed' && last.message.includes('ended without a result'));
+  });
+
+  it('tells what is no event fails its own evaluation', async (t) => {
+    const last = await endWith(t, async function* () {
+      yield await Promise.resolve({ kind: 'estimate', model: 'four', coverage: 7 } as const);
+    });
+    assert.ok(last?.kind === 'failed');
+    assert.match(last.message, /the plugin bad told something that is no event: coverage/);
+  });
+
+  it('does not stop when it is cancelled is left behind', async (t) => {
+    const { platform, attach } = await fresh(t, { stopMs: 50 });
+    attach(
+      scripted(async function* () {
+        yield { kind: 'note', level: 'info', message: 'I stay' };
+        await new Promise(() => {});
+      }),
+    );
+    await platform.submit(ID, submission());
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
+    assert.equal((await platform.cancel(ID)).state, 'cancelled');
+  });
+
+  it('goes away is waited for, and its evaluation is run again', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const detach = attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await platform.submit(ID, submission());
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
+    detach();
+    await until(async () => (await platform.get(ID)).record.state === 'queued');
+    attach(obedient);
+    const events = await eventsOf(platform);
+    assert.deepEqual(
+      events.map((event) => (event.kind === 'started' ? event.attempt : event.kind)),
+      [1, 'note', 'waiting', 2, 'done'],
+    );
+  });
+
+  it('goes away again and again fails the evaluation', async (t) => {
+    const { platform, attach } = await fresh(t);
+    let detach = (): void => {};
+    const fatal = scripted(async function* () {
+      yield await Promise.resolve({ kind: 'note', level: 'info', message: 'crash' } as const);
+      detach();
+      await new Promise(() => {});
+    });
+    detach = attach(fatal);
+    await until(() => platform.plugins().length === 1);
+    await platform.submit(ID, submission());
+    await until(async () => {
+      if (platform.plugins().length === 0) detach = attach(fatal);
+      return (await platform.get(ID)).record.state === 'failed';
+    });
+    const last = (await eventsOf(platform)).at(-1);
+    assert.ok(last?.kind === 'failed');
+    assert.match(last.message, /the plugin fake went away 3 times/);
+  });
+
+  it('does not understand the settings says where they are wrong', async (t) => {
+    const { platform, attach } = await fresh(t);
+    attach(obedient);
+    await platform.submit(ID, submission({ settings: { depth: 3 } }));
+    const last = (await eventsOf(platform)).at(-1);
+    assert.ok(last?.kind === 'failed' && last.code === 'manifest');
+    assert.match(last.message, /^tiny\.yml:1:\d+: settings\.depth: expected .*, found the unknown key "depth"/);
+  });
+});
+
+describe('a server that is started again', deadline, () => {
+  it('goes on with what has not ended', async (t) => {
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'planned', summary: 'much', known: 0, toMeasure: 9 };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submission());
+    await before.platform.submit('evaluation-2', submission());
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'planned');
+    before.platform.close();
+
+    const after = await openPlatform({ store }, { resume: true });
+    t.after(() => after.platform.close());
+    assert.deepEqual(
+      (await after.platform.list()).map(({ state }) => state),
+      ['queued', 'queued'],
+    );
+    after.attach(obedient);
+    const kinds = (await eventsOf(after.platform)).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['started', 'planned', 'waiting', 'started', 'done']);
+    assert.equal((await eventsOf(after.platform, 'evaluation-2')).at(-1)?.kind, 'done');
+  });
+
+  it('waits for an agent that comes back', async (t) => {
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submission());
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
+    before.platform.close();
+
+    const agents = directoryWith();
+    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
+    t.after(() => after.platform.close());
+    after.attach(obedient);
+    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent is registered'));
+    agents.register(AGENT);
+    assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
+  });
+
+  it('gives up on agents that do not', async (t) => {
+    const agents = directoryWith(AGENT.address);
+    const limits = { retryMs: 10, waitForAgentMs: 50 };
+    const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents, limits });
+    t.after(() => platform.close());
+    attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await platform.submit('evaluation-0', submission());
+    await platform.submit(ID, submission());
+    agents.unregister(agents.list()[0]?.id ?? '');
+    await platform.cancel('evaluation-0');
+    const last = (await eventsOf(platform)).at(-1);
+    assert.ok(last?.kind === 'failed' && last.code === 'unavailable');
+    assert.match(last.message, /no agent is registered; start one/);
+  });
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { PlatformError } from '../../src/base/errors.js';
+import { attachPlugin } from '../../src/evaluation/run/attach-plugin.js';
+import { connectEvaluations } from '../../src/evaluation/client/evaluation-client.js';
+import type { Evaluation } from '../../src/evaluation/evaluation.js';
+import { startServer } from '../../src/server/server.js';
+import {
+  type AttachRequest,
+  PluginServiceService,
+} from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { createRpcClient } from '../../src/rpc/client.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { AGENT, directoryWith, fakeAgent, submission } from './fake-platform.js';
+import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
+
+const deadline = { timeout: 60_000 };
+const ID = 'evaluation-1';
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setTimeout(10);
+}
+
+/** A server on loopback, and a client of it. */
+async function serving(t: TestContext, limits = {}) {
+  const store = await openMemoryStore();
+  const directory = directoryWith(AGENT.address);
+  const server = await startServer({ listen: { host: '127.0.0.1', port: 0 }, store, directory, limits });
+  const client = connectEvaluations(server.address);
+  const stop = new AbortController();
+  t.after(async () => {
+    stop.abort();
+    client.close();
+    await server.close();
+  });
+  const attach = async (evaluation: Evaluation): Promise<void> => {
+    void attachPlugin(evaluation, server.address, { store, connect: fakeAgent }, { signal: stop.signal });
+    await until(() => server.platform.plugins().length > 0);
+  };
+  return { server, client, attach };
+}
+
+/** What is written to a stream of a plugin that this project did not write, and how the server ends it. */
+async function answerTo(t: TestContext, address: string, requests: readonly AttachRequest[]): Promise<PlatformError> {
+  const client = createRpcClient(address, 'server');
+  t.after(() => client.close());
+  const call = client.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
+  for (const request of requests) call.write(request);
+  try {
+    await call.toArray();
+  } catch (error) {
+    return client.failure(error);
+  }
+  return assert.fail('the stream ended without an error');
+}
+
+const registration = (changes = {}): AttachRequest => {
+  const value = { name: 'raw', version: '1.0.0', manifestSchemaJson: '{}', slots: 1, ...changes };
+  return { message: { $case: 'registration', value } };
+};
+
+describe('the evaluation service', deadline, () => {
+  it('takes, tells of, lists and gives back an evaluation of a plugin in another process', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(obedient);
+    assert.equal((await client.submit(ID, submission())).state, 'queued');
+    const kinds: string[] = [];
+    for await (const { event } of client.follow(ID, 0)) kinds.push(event.kind);
+    assert.deepEqual(kinds, ['started', 'done']);
+    const { evaluation, last } = await client.get(ID);
+    assert.deepEqual(
+      [evaluation.state, last?.event],
+      ['done', { kind: 'done', resultJson: '{"answer":42}', partial: false }],
+    );
+    assert.deepEqual(
+      (await client.list(10)).map(({ id, name, plugin }) => [id, name, plugin]),
+      [[ID, 'tiny', 'fake']],
+    );
+    const [plugin] = await client.plugins();
+    assert.equal((JSON.parse(plugin?.manifestSchemaJson ?? '') as { type: string }).type, 'object');
+  });
+
+  it('goes on when its follower leaves, and tells whoever comes back what is new', async (t) => {
+    const { client, attach } = await serving(t);
+    let goOn = (): void => {};
+    const gone = new Promise<void>((resolve) => (goOn = resolve));
+    await attach(
+      scripted(async function* () {
+        yield { kind: 'note', level: 'info', message: 'before' };
+        await gone;
+        yield { kind: 'note', level: 'info', message: 'after' };
+        yield DONE;
+      }),
+    );
+    await client.submit(ID, submission());
+    let seen = 0;
+    for await (const { sequence, event } of client.follow(ID, 0)) {
+      seen = sequence;
+      if (event.kind === 'note') break;
+    }
+    goOn();
+    const told: unknown[] = [];
+    for await (const { event } of client.follow(ID, seen))
+      told.push(event.kind === 'note' ? event.message : event.kind);
+    assert.deepEqual(told, ['after', 'done']);
+  });
+
+  it('says what is wrong with the code of it', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(obedient);
+    const codeOf = (call: Promise<unknown>): Promise<string> =>
+      call.then(
+        () => 'ok',
+        (error: unknown) => (error instanceof PlatformError ? error.code : String(error)),
+      );
+    assert.equal(await codeOf(client.submit(ID, submission({ threads: 0 }))), 'manifest');
+    assert.equal(await codeOf(client.submit('short', submission())), 'usage');
+    assert.equal(await codeOf(client.submit(ID, submission({ plugin: 'other' }))), 'unavailable');
+    assert.equal(await codeOf(client.submit(ID, submission({ hardware: { cores: { min: 99 } } }))), 'unsupported');
+    assert.equal(await codeOf(client.get('evaluation-9')), 'not_found');
+    assert.equal(await codeOf(client.cancel('../../etc')), 'not_found');
+    assert.equal(await codeOf(client.follow('evaluation-9', 0)[Symbol.asyncIterator]().next()), 'not_found');
+  });
+
+  it('cancels', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await client.submit(ID, submission());
+    await until(async () => (await client.get(ID)).last?.event.kind === 'note');
+    assert.equal((await client.cancel(ID)).state, 'cancelled');
+    assert.equal((await client.cancel(ID)).state, 'cancelled');
+  });
+});
+
+describe('a plugin over gRPC', deadline, () => {
+  it('has to register first', async (t) => {
+    const { server } = await serving(t);
+    const error = await answerTo(t, server.address, [{ message: { $case: 'renewal', value: {} } }]);
+    assert.equal(error.code, 'usage');
+    assert.match(error.message, /a registration has to be the first message/);
+  });
+
+  for (const [what, changes, expected] of [
+    ['a name that is none', { name: 'a b' }, /name: a name has up to 100 letters/],
+    ['a schema that is none', { manifestSchemaJson: '[]' }, /manifestSchemaJson: a JSON Schema is a JSON object/],
+    ['no slot', { slots: 0 }, /slots: /],
+  ] as const) {
+    it(`is refused with ${what}`, async (t) => {
+      const { server } = await serving(t);
+      assert.match((await answerTo(t, server.address, [registration(changes)])).message, expected);
+      assert.deepEqual(server.platform.plugins(), []);
+    });
+  }
+
+  it('that tells what is no event loses its stream, and nobody else anything', async (t) => {
+    const { server, client, attach } = await serving(t);
+    await attach(obedient);
+    const estimate = { model: 'm', latencyMs: 1, lowMs: undefined, highMs: undefined, coverage: 7 };
+    const event = { sequence: 0n, time: undefined, event: { $case: 'estimate' as const, value: estimate } };
+    const value = { evaluationId: ID, attempt: 1, event };
+    const error = await answerTo(t, server.address, [registration(), { message: { $case: 'runEvent', value } }]);
+    assert.match(error.message, /not an event: coverage/);
+    await client.submit(ID, submission());
+    await until(async () => (await client.get(ID)).evaluation.state === 'done');
+  });
+
+  it('cannot speak for evaluations that it was not given', async (t) => {
+    const { server, client, attach } = await serving(t);
+    await attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await client.submit(ID, submission());
+    await until(async () => (await client.get(ID)).last?.event.kind === 'note');
+    const intruder = createRpcClient(server.address, 'server');
+    t.after(() => intruder.close());
+    const call = intruder.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
+    call.on('error', () => {});
+    call.write(registration());
+    const event = { sequence: 0n, time: undefined, event: { $case: 'cancelled' as const, value: {} } };
+    call.write({ message: { $case: 'runEvent', value: { evaluationId: ID, attempt: 1, event } } });
+    await until(() => server.platform.plugins().length === 2);
+    await setTimeout(50);
+    assert.equal((await client.get(ID)).evaluation.state, 'running');
+  });
+
+  it('that stops renewing is gone', async (t) => {
+    const { server } = await serving(t, { leaseMs: 200 });
+    const silent = createRpcClient(server.address, 'server');
+    t.after(() => silent.close());
+    const call = silent.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
+    call.on('error', () => {});
+    call.write(registration());
+    await until(() => server.platform.plugins().length === 1);
+    await until(() => server.platform.plugins().length === 0);
+  });
+
+  it('that renews stays', async (t) => {
+    const { server, attach } = await serving(t, { leaseMs: 200 });
+    await attach(obedient);
+    await setTimeout(600);
+    assert.equal(server.platform.plugins().length, 1);
+  });
+});
