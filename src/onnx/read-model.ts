@@ -10,6 +10,11 @@ import { modelFromProto } from './model-from-proto.js';
 import { stripPayloads } from './strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
+export interface ReadOptions {
+  /** false: the files with external data are gone, and nobody will ask for what was in them. */
+  readonly keepsExternalData?: boolean;
+}
+
 /**
  * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
  * time and memory depend on the graph alone. The model is normalised: functions are inlined, `Constant` nodes are
@@ -18,13 +23,13 @@ import { TensorReader } from './tensor-reader.js';
  * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
-export async function readModel(path: string): Promise<Model> {
+export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
   // Not blocking, so that a pipe that nobody writes to cannot hold up the process before it is seen to be none of ours.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);
   });
-  const external = new ExternalData(path, path);
+  const external = new ExternalData(path, path, keepsExternalData);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) {

@@ -82,6 +82,16 @@ export function materialize(
   return { graph: ModelProto.encode({ ...model, graph }).finish(), weights };
 }
 
+/**
+ * A benchmark's model with every value as an output, its weights still inputs.
+ *
+ * @throws PlatformError as {@link materialize}
+ */
+export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
+  const model = decode(benchmark);
+  return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
+}
+
 /** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 whatever their range. */
 export function inputBlocks({ elementType, dims, fill }: BenchmarkInput): Generator<Uint8Array> {
   const [low, high] = [fill.low, fill.high].map((bound) => Math.min(1, Math.max(0, bound))) as [number, number];

@@ -8,6 +8,7 @@ import {
   type TracedModel,
   oneLine,
 } from '../../../src/plugin-api.js';
+import { runOptionsOf } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,
@@ -26,7 +27,7 @@ import { TRACE_REPORT_EXPORTERS, traceTable } from '../traces/trace-tables.js';
 import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { loadModels } from './load-models.js';
-import { DEFAULTS, type MeasuringOptions, type PlaceOptions, runOptionsOf } from './options.js';
+import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
 export interface TraceOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {

@@ -26,9 +26,11 @@ function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }
 }
 
 /** @param partial whether some estimate covers only a part of its model */
-export function columnsFor({ models, summary }: Report): readonly Column[] {
+export function columnsFor({ models }: Report): readonly Column[] {
   const isPartial = models.some(({ coverage }) => coverage < 1);
-  const hasEndToEnd = summary.end_to_end_seconds !== null;
+  const hasEndToEnd = models.some(({ end_to_end_ms: ms, missing }) => {
+    return ms !== null || missing.some(({ benchmark }) => benchmark === 'end_to_end');
+  });
   const always: Column[] = [
     { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
     { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
@@ -39,7 +41,11 @@ export function columnsFor({ models, summary }: Report): readonly Column[] {
       cell: ({ estimate_ms: ms, coverage }) => (ms !== null && coverage < 1 ? `part: ${formatMs(ms)}` : formatMs(ms)),
     },
     { title: '±', align: 'right', cell: plusMinus },
-    { title: 'longest path (ms)', align: 'right', cell: ({ parallel_ms: ms }) => formatMs(ms) },
+    {
+      title: 'parallelism',
+      align: 'right',
+      cell: ({ parallelism }) => (parallelism === null ? UNKNOWN : parallelism.toFixed(2)),
+    },
   ];
   const coverage: Column = {
     title: 'coverage',
@@ -80,8 +86,8 @@ function intervalLines({ models, summary, settings }: Pick<Report, 'models' | 's
 }
 
 const LIMITS = {
-  occasions: 'the most occasions were used up',
-  time: 'the time for further occasions was used up; --repeat-limit allows more',
+  occasions: 'they were repeated as often as they may be',
+  time: 'the time for repeating was used up; --repeat-limit allows more',
 } as const;
 
 /** How well the bricks are known, and what kept them from being known better. */
@@ -90,7 +96,7 @@ function precisionLines({ models, summary, settings }: Pick<Report, 'models' | '
   const { target_error_percent: target } = settings;
   if (spread === null || target === null) return [];
   const lines = [
-    `bricks: ${percent(spread)} standard deviation between processes; measured again until their part of an interval is within ${percent(target)}`,
+    `bricks: ${percent(spread)} standard deviation between processes; repeated until their part of each interval is within ${percent(target)}`,
   ];
   for (const [limit, why] of Object.entries(LIMITS)) {
     const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
@@ -99,11 +105,35 @@ function precisionLines({ models, summary, settings }: Pick<Report, 'models' | '
   return lines;
 }
 
+function inSeconds(value: number): string {
+  return `${value.toFixed(1)} s`;
+}
+
+/** What the estimates cost, and the alternative; each ratio with what it counts. */
+function costLines({ costs, ratios }: Report['summary']): string[] {
+  if (costs === null) return [];
+  const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
+  const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
+  const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
+  const before = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
+  const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
+  const lines = [
+    `wall time: reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}, ${ofBricks}${measuredModels}${before}`,
+  ];
+  const named: readonly [number | null, string][] = [
+    [ratios.measured, 'measured (each model once over each brick once, everything included)'],
+    [ratios.as_run, 'as run (all that was measured)'],
+    [ratios.paper, "the paper's (one run of each)"],
+  ];
+  const told = named.flatMap(([value, name]) => (value === null ? [] : [`${value.toFixed(2)} ${name}`]));
+  return told.length === 0 ? lines : [...lines, `whole models over bricks: ${told.join(', ')}`];
+}
+
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings, warnings }: Report): readonly string[] {
   const lines = [
     `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
-    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
+    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} for ${counted(summary.sequences, 'sequence')}`,
   ];
   if (summary.geomean_normalized_latency !== null) {
     lines.push(
@@ -113,12 +143,7 @@ export function summaryLines({ models, summary, system, settings, warnings }: Re
     );
   }
   lines.push(...precisionLines({ models, summary, settings }));
-  if (summary.brick_seconds !== null && summary.end_to_end_seconds !== null && summary.speedup !== null) {
-    const { brick_seconds: bricks, end_to_end_seconds: whole, speedup } = summary;
-    lines.push(
-      `benchmarking time: bricks ${bricks.toFixed(1)} s, whole models ${whole.toFixed(1)} s, speedup ${speedup.toFixed(2)}`,
-    );
-  }
+  lines.push(...costLines(summary));
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = warnings.filter(({ cause }) => cause !== 'threads');
   lines.push(...ofMeasuring.map(({ message }) => `warning: ${message}`));

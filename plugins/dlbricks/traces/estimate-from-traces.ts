@@ -1,4 +1,4 @@
-import { longestPath } from '../estimate/compose.js';
+import { longestPath } from '../estimate/longest-path.js';
 import { type ErrorSource, trimmedMean } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';

@@ -7,39 +7,45 @@ import { messageOf, PlatformError } from '../../base/errors.js';
  */
 const MAX_BYTES_BESIDE_MODEL = 4 * 2 ** 20;
 
-/** Where both MeasureRequest and InferTypesRequest hold their benchmark, and Benchmark its model. */
-const BENCHMARK_FIELD = 1;
-const MODEL_FIELD = 2;
+/** Fields that lead from a request to the bytes of its models: Benchmark.model within MeasureRequest.benchmark and its like. */
+export const MODEL_OF_BENCHMARK = [1, 2] as const;
 
-function bytesBesideModel(bytes: Uint8Array): number {
-  const reader = new BinaryReader(bytes);
-  let modelBytes = 0;
-  while (reader.pos < reader.len) {
+/** Brick.benchmark within MeasureBricksRequest.bricks. */
+export const MODELS_OF_BRICKS = [1, 1, 2] as const;
+
+/** Bytes of the fields that a path of field numbers leads to. */
+function bytesAt(reader: BinaryReader, end: number, [first, ...rest]: readonly number[]): number {
+  let bytes = 0;
+  while (reader.pos < end) {
     const [field, type] = reader.tag();
-    if (field !== BENCHMARK_FIELD || type !== WireType.LengthDelimited) {
+    if (field !== first || type !== WireType.LengthDelimited) {
       reader.skip(type, field);
       continue;
     }
-    const end = reader.uint32() + reader.pos;
-    while (reader.pos < end) {
-      const [inner, innerType] = reader.tag();
-      const start = reader.pos;
-      reader.skip(innerType, inner);
-      if (inner === MODEL_FIELD) modelBytes += reader.pos - start;
-    }
+    const start = reader.pos;
+    const fieldEnd = reader.uint32() + reader.pos;
+    if (rest.length > 0) bytes += bytesAt(reader, Math.min(fieldEnd, end), rest);
+    else bytes += fieldEnd - start;
+    reader.pos = fieldEnd;
   }
-  return bytes.length - modelBytes;
+  return bytes;
 }
 
 /**
- * Decodes a request that holds a benchmark.
+ * Decodes a request that holds benchmarks.
+ *
+ * @param pathToModel field numbers that lead to the bytes of a model
  *
  * @throws PlatformError `usage` where it is damaged or would take too much memory
  */
-export function decodeGuarded<T>(bytes: Uint8Array, decode: (bytes: Uint8Array) => T): T {
+export function decodeGuarded<T>(
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => T,
+  pathToModel: readonly number[] = MODEL_OF_BENCHMARK,
+): T {
   let beside: number;
   try {
-    beside = bytesBesideModel(bytes);
+    beside = bytes.length - bytesAt(new BinaryReader(bytes), bytes.length, pathToModel);
     if (beside <= MAX_BYTES_BESIDE_MODEL) return decode(bytes);
   } catch (cause) {
     throw new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });

@@ -13,6 +13,7 @@ import {
   type Assignment,
   type WorkerJob,
   LIFELINE_FILE_DESCRIPTOR,
+  occasionOf,
   type WorkerMessage,
   threadsOf,
 } from '../jobs/job.js';
@@ -70,7 +71,7 @@ export class WorkerProcess {
   #alive = true;
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
-  /** Of what it has measured; see Protocol. */
+  /** Of what it has measured. */
   #occasion: number | undefined;
 
   private constructor(framework: FrameworkName) {
@@ -130,8 +131,8 @@ export class WorkerProcess {
 
   /** Whether it should get this job, and not a new process. */
   suits(job: WorkerJob): boolean {
-    const isSameOccasion = job.kind !== 'measure' || (this.#occasion ?? job.plan.occasion) === job.plan.occasion;
-    if (!isSameOccasion) return false;
+    const occasion = occasionOf(job);
+    if (occasion !== undefined && (this.#occasion ?? occasion) !== occasion) return false;
     const isFresh = this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
@@ -164,7 +165,7 @@ export class WorkerProcess {
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
-    if (job.kind === 'measure') this.#occasion ??= job.plan.occasion;
+    this.#occasion ??= occasionOf(job);
     const startMs = performance.now();
     let preparingMs: number | undefined;
     const result = this.#resultOf(job, (progress) => {

@@ -9,6 +9,7 @@ import { SpanRecorder } from '../../tracing/span-recorder.js';
 import { inferTypes } from '../jobs/infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
+import { measureBricks } from '../jobs/measure-bricks.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
@@ -91,6 +92,8 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   switch (job.kind) {
     case 'measure':
       return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
+    case 'measure-bricks':
+      return { kind: 'measured-bricks', measured: await measureBricks(job, { ...context, recorder }) };
     case 'trace':
       return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
     case 'infer-types':

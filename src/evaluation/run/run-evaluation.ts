@@ -14,7 +14,6 @@ import {
   platformEventSchema,
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
-import { settingsOf } from '../manifest-schema.js';
 import { loadSubmission } from '../submission.js';
 
 /** What runs of a plugin have in common. */
@@ -75,7 +74,7 @@ async function* eventsOf(
   signal: AbortSignal,
 ): AsyncGenerator<PlatformEvent> {
   const { loaded } = await loadSubmission(run.submission);
-  const settings = settingsOf(evaluation, run.submission);
+  const settings = loaded.settingsOf(evaluation.settings);
   for (const message of loaded.notes) yield platformEventOf({ kind: 'note', level: 'info', message });
   const agent = connect(run.agent);
   const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
