@@ -26,7 +26,7 @@ const HOUSES = [
       ['cut'],
       ['bricks'],
       ['estimate', 'exchange'],
-      ['measure'],
+      ['measure', 'sharing'],
       ['report'],
       ['traces'],
       ['settings.ts', 'evaluate.ts'],

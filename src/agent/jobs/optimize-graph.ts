@@ -11,6 +11,7 @@ import { refusalOf } from '../failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
 import { checkMemory, type OpenContext } from './open-benchmark.js';
+import { optimizedFolderOf } from './temporary-folder.js';
 
 function hasSubgraphs(benchmark: Benchmark): boolean {
   const { nodes } = modelOf(benchmark, 'graph').graph;
@@ -26,7 +27,7 @@ function hasSubgraphs(benchmark: Benchmark): boolean {
  */
 export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<OptimizedGraph> {
   const { benchmark, runOptions, memoryLimitBytes } = job;
-  const folder = `${context.temporaryFolder}.optimized`;
+  const folder = optimizedFolderOf(context.temporaryFolder);
   const startMs = performance.now();
   checkMemory(job);
   try {

@@ -5,6 +5,7 @@ import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark, type OpenRequest } from './open-benchmark.js';
+import { profileFolderOf } from './temporary-folder.js';
 import { type TimedRuns, timeRuns } from './timed-runs.js';
 
 /** Runs that the framework itself profiled. */
@@ -46,7 +47,7 @@ function withProfile(predictor: Predictor, folder: string, onOpen: (model: Profi
  */
 export async function openProfiled(request: OpenRequest, context: MeasureContext): Promise<OpenProfiled> {
   const { predictor } = context;
-  const folder = `${context.temporaryFolder}.profile`;
+  const folder = profileFolderOf(context.temporaryFolder);
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   let model: ProfiledModel | undefined;
   let open: OpenBenchmark;

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../../base/errors.js';
@@ -17,7 +16,7 @@ import {
   type WorkerMessage,
   threadsOf,
 } from '../jobs/job.js';
-import { temporaryFolderPath } from '../jobs/temporary-folder.js';
+import { removeTemporaryFolders, temporaryFolderPath } from '../jobs/temporary-folder.js';
 import { watchMemory } from './watch-memory.js';
 
 /** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
@@ -99,8 +98,8 @@ export class WorkerProcess {
         this.#alive = false;
         resolve({ exitCode: null, signal: null });
       });
-    }).then(async (exit) => {
-      await rm(temporaryFolder, { recursive: true, force: true });
+    }).then((exit) => {
+      removeTemporaryFolders(temporaryFolder);
       return exit;
     });
   }
