@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { access, constants, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { type CommandHost, makeFolder, messageOf, PlatformError } from '../../../src/plugin-api.js';
+import { resolve } from 'node:path';
+import { type CommandHost, PlatformError, requireWritable, writeResult } from '../../../src/plugin-api.js';
 import { EXPORTERS, type ExportFormat } from '../report/exporter.js';
 import type { Report } from '../report/report.js';
 import { toTable } from '../report/table.js';
@@ -21,34 +19,6 @@ interface Export {
 export interface Outputs {
   readonly exports: readonly Export[];
   readonly quiet: boolean;
-}
-
-function unwritable(path: string, error: unknown): PlatformError {
-  return new PlatformError(
-    'storage',
-    `${path} cannot be written: ${messageOf(error)}; name another file, or make room`,
-    { cause: error },
-  );
-}
-
-/** Whether a file is replaced as a whole. Devices, pipes and links (such as /dev/stdout) are written through. */
-async function isReplaced(path: string): Promise<boolean> {
-  const existing = await lstat(path).catch(() => undefined);
-  return existing === undefined || existing.isFile();
-}
-
-/** @throws PlatformError `storage` */
-async function requireWritable(path: string): Promise<void> {
-  try {
-    const replaced = await isReplaced(path);
-    if (replaced) makeFolder(dirname(path));
-    await access(replaced ? dirname(path) : path, constants.W_OK);
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-  if ((await stat(path).catch(() => undefined))?.isDirectory() === true) {
-    throw new PlatformError('storage', `${path} is a folder; name a file`);
-  }
 }
 
 /**
@@ -78,21 +48,6 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
   return { exports, quiet: options.quiet ?? false };
 }
 
-/** Writes under a temporary name first, so that a reader never sees half a file. @returns why it could not be written */
-async function writeWhole(path: string, text: string): Promise<PlatformError | undefined> {
-  const temporary = join(dirname(path), `.${randomUUID()}.part`);
-  try {
-    if (await isReplaced(path)) {
-      await writeFile(temporary, text);
-      await rename(temporary, path);
-    } else await writeFile(path, text);
-    return undefined;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    return unwritable(path, error);
-  }
-}
-
 /** A text for each of the exports. */
 type Texts = (format: OutputFormat) => string;
 
@@ -108,16 +63,14 @@ export async function writeExports(
   host: CommandHost,
   show: () => void = () => {},
 ): Promise<void> {
-  const failures: PlatformError[] = [];
+  const failures: unknown[] = [];
   for (const { format, path } of exports) {
     if (path === STANDARD_OUTPUT) continue;
-    const failure = await writeWhole(path, textFor(format));
-    if (failure !== undefined) failures.push(failure);
+    await writeResult(path, textFor(format)).catch((error: unknown) => failures.push(error));
   }
   show();
   for (const { format, path } of exports) if (path === STANDARD_OUTPUT) host.print(textFor(format));
-  const [first] = failures;
-  if (first !== undefined) throw first;
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Whether something goes to standard output already, so that a table has to go elsewhere. */

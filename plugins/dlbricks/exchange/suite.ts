@@ -9,6 +9,7 @@ import {
   messageOf,
   parseModel,
   signatureOf,
+  writeFileAtomically,
   z,
 } from '../../../src/plugin-api.js';
 import { type Brick, roleOf } from '../bricks/brick.js';
@@ -130,7 +131,6 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   const target = join(folder, 'suite');
   const recipePath = join(folder, 'recipe.json');
   const temporary = join(folder, `.suite-${randomUUID()}`);
-  const temporaryRecipe = `${temporary}.recipe.json`;
   for (const path of [target, recipePath]) {
     const exists = await stat(path).then(
       () => true,
@@ -144,15 +144,14 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
     const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
     for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
     await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
-    await writeFile(temporaryRecipe, `${JSON.stringify(recipe, null, 1)}\n`);
+    const recipeText = `${JSON.stringify(recipe, null, 1)}\n`;
     await rename(temporary, target);
-    await rename(temporaryRecipe, recipePath).catch(async (error: unknown) => {
+    await writeFileAtomically(recipePath, recipeText).catch(async (error: unknown) => {
       await remove(target);
       throw error;
     });
   } catch (error) {
     await remove(temporary);
-    await remove(temporaryRecipe);
     throw new PlatformError(
       'storage',
       `${folder}: the suite could not be written: ${messageOf(error)}; make room or name another folder with -o`,

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
+import { writeResult } from '../../base/output-file.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
@@ -62,20 +61,6 @@ function list(plugins: readonly Plugin[]): string {
   return `${table.toString()}\n`;
 }
 
-/** Whole or not at all. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(temporary, text);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw new PlatformError('storage', `${path} cannot be written: ${messageOf(error)}; name another file`, {
-      cause: error,
-    });
-  }
-}
-
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
   const settings = settingsFrom(options.setting);
   const store = await host.openStore(options.store);
@@ -85,7 +70,7 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
   for (const format of ['json', 'csv', 'markdown'] as const) {
     const path = paths[format];
     if (path === '-') toStdout.push(TABLE_FORMATS[format](table));
-    else if (path !== undefined) await writeWhole(path, TABLE_FORMATS[format](table));
+    else if (path !== undefined) await writeResult(path, TABLE_FORMATS[format](table));
   }
   host.print(toStdout.length === 0 ? tableText(table) : toStdout.join('\n'));
 }
