@@ -6,6 +6,7 @@ export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
 export { writeFileAtomically } from './base/atomic-file.js';
 export { makeFolder } from './base/make-folder.js';
+export { schemaProblems } from './base/schema-problems.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { csvField, markdownTable, oneLine } from './base/table-text.js';
 

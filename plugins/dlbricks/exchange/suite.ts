@@ -8,6 +8,7 @@ import {
   PlatformError,
   messageOf,
   parseModel,
+  schemaProblems,
   signatureOf,
   writeFileAtomically,
   z,
@@ -22,9 +23,6 @@ const MOST_SUITE_BYTES = 256 * 2 ** 20;
 
 /** Inputs or outputs of a model that is worth a suite. */
 const MOST_ENDS = 10_000;
-
-/** How many problems of one file are told at once. */
-const MOST_PROBLEMS = 20;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -193,10 +191,8 @@ export async function readSuite(folder: string): Promise<Suite> {
   }
   const parsed = suiteSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .slice(0, MOST_PROBLEMS)
-      .map((issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`);
-    throw new PlatformError('usage', problems.join('\n'));
+    const problems = schemaProblems(parsed.error, { whole: 'suite', most: 20 });
+    throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
   }
   const bricks: MeasurableBrick[] = [];
   for (const document of parsed.data.bricks) {
