@@ -1,14 +1,21 @@
 import { resolve } from 'node:path';
-import { type CommandHost, PlatformError, requireWritable, writeResult } from '../../../src/plugin-api.js';
-import { EXPORTERS, type ExportFormat } from '../report/exporter.js';
+import {
+  type CommandHost,
+  PlatformError,
+  requireWritable,
+  TABLE_EXPORTERS,
+  type TableFormat,
+  writeResult,
+} from '../../../src/plugin-api.js';
 import type { Report } from '../report/report.js';
+import { reportResult } from '../report/report-result.js';
 import { toTable } from '../report/table.js';
 import type { PlaceOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
 /** What may be written: the report in its formats, and what it is made of as a trace. */
-export type OutputFormat = ExportFormat | 'trace';
+export type OutputFormat = TableFormat | 'trace';
 
 interface Export {
   readonly format: OutputFormat;
@@ -91,7 +98,7 @@ export async function writeReport(
   trace: () => string,
 ): Promise<void> {
   await writeExports(
-    (format) => (format === 'trace' ? trace() : EXPORTERS[format](report)),
+    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](reportResult(report))),
     outputs.exports,
     host,
     () => {

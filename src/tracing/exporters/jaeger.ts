@@ -1,7 +1,7 @@
+import type { Exporter } from '../../base/exporters/exporter.js';
 import { jaegerProcess, jaegerSpan } from '../jaeger-document.js';
 import type { SpanAttributeValue, SpanDocument } from '../span-document.js';
 import { spansBy } from '../spans-by.js';
-import type { TraceExporter } from './exporter.js';
 
 /** To the nearest microsecond. */
 function microseconds(nanoseconds: bigint): number {
@@ -29,7 +29,7 @@ function spanOf(span: SpanDocument, processId: string): object {
 }
 
 /** {"data": [{traceID, spans, processes}]}, one entry for each trace. */
-export const jaeger: TraceExporter = (spans) => {
+export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
   const traces = spansBy(spans, ({ trace_id }) => trace_id);
   const data = [...traces].map(([traceID, own]) => {
     const processes = new Map<string, string>();
@@ -46,5 +46,5 @@ export const jaeger: TraceExporter = (spans) => {
     });
     return { traceID, spans: written, processes: Object.fromEntries(described) as object, warnings: null };
   });
-  return { data, total: data.length, limit: 0, offset: 0, errors: null };
+  return `${JSON.stringify({ data, total: data.length, limit: 0, offset: 0, errors: null })}\n`;
 };
