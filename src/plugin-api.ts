@@ -4,8 +4,14 @@
 export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
+export { writeFileAtomically } from './base/atomic-file.js';
 export { makeFolder } from './base/make-folder.js';
-export { csvField, markdownTable, oneLine } from './base/table-text.js';
+export { schemaProblems } from './base/schema-problems.js';
+export { requireWritable, writeResult } from './base/output-file.js';
+export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
+export type { TableResult } from './base/exporters/exporter.js';
+export { oneLine } from './base/one-line.js';
+export { type Column, drawTable, textTable } from './base/text-table.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';

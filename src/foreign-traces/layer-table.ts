@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import { parseShapes } from './shapes.js';
 import { forEachLine } from './table-lines.js';
 import { quoted, traceError } from './trace-error.js';
@@ -105,10 +106,7 @@ function emitRow(content: unknown, source: string, line: number, emit: Emit): vo
   const place = `line ${line}`;
   const parsed = rowSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .slice(0, 5)
-      .map(({ path, message }) => `${path.join('.') || 'row'}: ${message}`);
-    throw traceError(source, place, problems.join('; '));
+    throw traceError(source, place, schemaProblems(parsed.error, { whole: 'row' }).join('; '));
   }
   const row = parsed.data;
   const problem = problemIn(row);

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
-import { problemsIn } from './stored-text.js';
 
 /** A document that is known to be valid, ready to be stored. */
 export interface CheckedDocument {
@@ -18,7 +18,7 @@ export function checkedDocument<Document extends object>(
   document: Document,
 ): CheckedDocument {
   const result = definition.schema.safeParse(document);
-  if (!result.success) throw refused(definition, document, problemsIn(result.error), result.error);
+  if (!result.success) throw refused(definition, document, schemaProblems(result.error).join('; '), result.error);
   const text = JSON.stringify(result.data);
   const key = textsOf(definition.key, result.data);
   if ('_id' in result.data && (definition.key.length > 1 || !definition.key.includes('_id' as never))) {

@@ -3,10 +3,14 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { encodeModel } from '../onnx/write-model.js';
-import { writeFileAtomically, type WriteOptions } from '../base/atomic-file.js';
+import { writeFileAtomically } from '../base/atomic-file.js';
+import { makeFolder } from '../base/make-folder.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
-export interface EnsureOptions extends WriteOptions {
+export interface EnsureOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes written so far and the bytes there will be. */
+  readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
   /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
   readonly cacheDir?: string | undefined;
 }
@@ -26,12 +30,14 @@ export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = proce
  *   `cancelled` when `signal` aborts
  */
 export async function ensureZooModel(name: string, options: EnsureOptions = {}): Promise<string> {
+  const { signal, onProgress } = options;
   const { byteLength, chunks } = encodeModel(buildZooModel(name));
   const folder = path.join(options.cacheDir ?? defaultCacheDir(), 'zoo', `v${ZOO_VERSION}`);
   const file = path.join(folder, `${name}.onnx`);
   if (await isComplete(file, byteLength)) return file;
   try {
-    await writeFileAtomically(file, chunks, byteLength, options);
+    makeFolder(folder);
+    await writeFileAtomically(file, chunks, { signal, onProgress: (bytes) => onProgress?.(bytes, byteLength) });
   } catch (thrown) {
     // Another process may have put it there meanwhile and hold it open, which some systems do not let us replace.
     if (!(await isComplete(file, byteLength))) throw storageError(name, folder, byteLength, thrown);

@@ -5,6 +5,7 @@ import {
   EXIT_PARTIAL,
   type LoadedModel,
   PlatformError,
+  TABLE_EXPORTERS,
   type TracedModel,
   oneLine,
 } from '../../../src/plugin-api.js';
@@ -23,7 +24,7 @@ import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
-import { TRACE_REPORT_EXPORTERS, traceTable } from '../traces/trace-tables.js';
+import { traceReportResult, traceTable } from '../traces/trace-tables.js';
 import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { loadModels } from './load-models.js';
@@ -186,7 +187,7 @@ export async function composeFromTraces(
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
   const trace = (): string => chromeTrace(sums.map((sum) => timedSum(sum, system)));
   await writeExports(
-    (format) => (format === 'trace' ? trace() : TRACE_REPORT_EXPORTERS[format](report)),
+    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](traceReportResult(report))),
     outputs.exports,
     host,
     () => {

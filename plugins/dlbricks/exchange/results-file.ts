@@ -1,5 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Measurement, messageOf, PlatformError, storedMeasurementSchema, z } from '../../../src/plugin-api.js';
+import {
+  type Measurement,
+  messageOf,
+  PlatformError,
+  schemaProblems,
+  storedMeasurementSchema,
+  z,
+} from '../../../src/plugin-api.js';
 
 const MOST_BYTES = 1024 * 2 ** 20;
 
@@ -50,8 +57,6 @@ export async function readResults(path: string): Promise<readonly Measurement[]>
   }
   const parsed = resultsSchema.safeParse(content);
   if (parsed.success) return parsed.data.measurements;
-  const problems = parsed.error.issues
-    .slice(0, 20)
-    .map((issue) => `${path}: ${issue.path.join('.') || 'results'}: ${issue.message}`);
-  throw new PlatformError('usage', problems.join('\n'));
+  const problems = schemaProblems(parsed.error, { whole: 'results', most: 20 });
+  throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }

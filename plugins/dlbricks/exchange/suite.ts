@@ -8,8 +8,10 @@ import {
   PlatformError,
   messageOf,
   parseModel,
+  schemaProblems,
   signatureOf,
   type TensorType,
+  writeFileAtomically,
   z,
 } from '../../../src/plugin-api.js';
 import { type Brick, roleOf } from '../bricks/brick.js';
@@ -26,9 +28,6 @@ const MOST_FOOTPRINT_BYTES = 2 ** 50;
 
 /** Inputs or outputs of a model that is worth a suite. */
 const MOST_ENDS = 10_000;
-
-/** How many problems of one file are told at once. */
-const MOST_PROBLEMS = 20;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -179,7 +178,6 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   const target = join(folder, 'suite');
   const recipePath = join(folder, 'recipe.json');
   const temporary = join(folder, `.suite-${randomUUID()}`);
-  const temporaryRecipe = `${temporary}.recipe.json`;
   for (const path of [target, recipePath]) {
     const exists = await stat(path).then(
       () => true,
@@ -193,15 +191,14 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
     const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
     for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
     await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
-    await writeFile(temporaryRecipe, `${JSON.stringify(recipe, null, 1)}\n`);
+    const recipeText = `${JSON.stringify(recipe, null, 1)}\n`;
     await rename(temporary, target);
-    await rename(temporaryRecipe, recipePath).catch(async (error: unknown) => {
+    await writeFileAtomically(recipePath, recipeText).catch(async (error: unknown) => {
       await remove(target);
       throw error;
     });
   } catch (error) {
     await remove(temporary);
-    await remove(temporaryRecipe);
     throw new PlatformError(
       'storage',
       `${folder}: the suite could not be written: ${messageOf(error)}; make room or name another folder with -o`,
@@ -243,10 +240,8 @@ export async function readSuite(folder: string): Promise<Suite> {
   }
   const parsed = suiteSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .slice(0, MOST_PROBLEMS)
-      .map((issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`);
-    throw new PlatformError('usage', problems.join('\n'));
+    const problems = schemaProblems(parsed.error, { whole: 'suite', most: 20 });
+    throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
   }
   const bricks: SuiteBrick[] = [];
   for (const document of parsed.data.bricks) {

@@ -1,12 +1,5 @@
-import { oneLine } from '../../../src/plugin-api.js';
+import { type Column, oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
-
-/** A column of the tables that people read. */
-export interface Column {
-  readonly title: string;
-  readonly align: 'left' | 'right';
-  readonly cell: (model: ModelReport) => string;
-}
 
 /** What stands where a figure is not known. */
 const UNKNOWN = '-';
@@ -25,13 +18,13 @@ function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }
   return first === null || repeat === null ? UNKNOWN : `${(((repeat - first) / first) * 100).toFixed(1)} %`;
 }
 
-/** @param partial whether some estimate covers only a part of its model */
-export function columnsFor({ models }: Report): readonly Column[] {
+/** The columns of the tables that people read; some are there only where models need them. */
+export function columnsFor({ models }: Report): readonly Column<ModelReport>[] {
   const isPartial = models.some(({ coverage }) => coverage < 1);
   const hasEndToEnd = models.some(({ end_to_end_ms: ms, missing }) => {
     return ms !== null || missing.some(({ benchmark }) => benchmark === 'end_to_end');
   });
-  const always: Column[] = [
+  const always: Column<ModelReport>[] = [
     { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
     { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
     { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
@@ -47,12 +40,12 @@ export function columnsFor({ models }: Report): readonly Column[] {
       cell: ({ parallelism }) => (parallelism === null ? UNKNOWN : parallelism.toFixed(2)),
     },
   ];
-  const coverage: Column = {
+  const coverage: Column<ModelReport> = {
     title: 'coverage',
     align: 'right',
     cell: ({ coverage: share }) => `${(share * 100).toFixed(1)} %`,
   };
-  const endToEnd: Column[] = [
+  const endToEnd: Column<ModelReport>[] = [
     { title: 'end-to-end (ms)', align: 'right', cell: ({ end_to_end_ms: ms }) => formatMs(ms) },
     { title: 'again', align: 'right', cell: repeatDifference },
     {

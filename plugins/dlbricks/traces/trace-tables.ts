@@ -1,5 +1,4 @@
-import Table from 'cli-table3';
-import { csvField, markdownTable, oneLine } from '../../../src/plugin-api.js';
+import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs } from '../report/columns.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
@@ -22,18 +21,12 @@ function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceMod
   return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
 }
 
-interface Column {
-  readonly title: string;
-  readonly align: 'left' | 'right';
-  readonly cell: (model: TraceModelReport) => string;
-}
+type ModelColumn = Column<TraceModelReport>;
 
-function columnsFor({ models }: TraceReport): readonly Column[] {
-  const column = (title: string, cell: Column['cell'], align: Column['align'] = 'right'): Column => ({
-    title,
-    align,
-    cell,
-  });
+function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
+  const column = (title: string, cell: ModelColumn['cell'], align: ModelColumn['align'] = 'right'): ModelColumn => {
+    return { title, align, cell };
+  };
   const has = (isThere: (model: TraceModelReport) => boolean): boolean => models.some(isThere);
   return [
     column('model', ({ name }) => oneLine(name), 'left'),
@@ -142,29 +135,8 @@ function summaryLines(report: TraceReport): readonly string[] {
   return lines.map(oneLine);
 }
 
-/** For people. */
-export function traceTable(report: TraceReport): string {
-  const columns = columnsFor(report);
-  const table = new Table({
-    head: columns.map(({ title }) => title),
-    colAligns: columns.map(({ align }) => align),
-    style: { head: [], border: [], compact: true },
-  });
-  for (const model of report.models) table.push(columns.map(({ cell }) => cell(model)));
-  return [table.toString(), ...report.models.flatMap(missingLines), ...summaryLines(report), ''].join('\n');
-}
-
-function traceMarkdown(report: TraceReport): string {
-  const columns = columnsFor(report);
-  return markdownTable({
-    titles: columns.map(({ title }) => title),
-    aligns: columns.map(({ align }) => align),
-    rows: report.models.map((model) => columns.map(({ cell }) => cell(model))),
-    notes: summaryLines(report),
-  });
-}
-
-const CSV_COLUMNS = [
+/** What spreadsheets get of a model. */
+const KEYS = [
   'name',
   'layers',
   'sequences',
@@ -180,14 +152,19 @@ const CSV_COLUMNS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof TraceModelReport)[];
 
-function traceCsv({ models }: TraceReport): string {
-  const rows = models.map((model) => CSV_COLUMNS.map((column) => model[column]));
-  return [[...CSV_COLUMNS], ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+/** A report as it is exported. */
+export function traceReportResult(report: TraceReport): TableResult {
+  const { models } = report;
+  return {
+    document: report,
+    records: { keys: KEYS, rows: models.map((model) => KEYS.map((key) => model[key])) },
+    table: textTable(columnsFor(report), models),
+    notes: summaryLines(report),
+  };
 }
 
-/** One text a format, all from the same document; those of the report have the same names. */
-export const TRACE_REPORT_EXPORTERS = {
-  json: (report: TraceReport): string => `${JSON.stringify(report, null, 2)}\n`,
-  csv: traceCsv,
-  markdown: traceMarkdown,
-} as const;
+/** For people. */
+export function traceTable(report: TraceReport): string {
+  const { table, notes } = traceReportResult(report);
+  return [drawTable(table), ...report.models.flatMap(missingLines), ...notes, ''].join('\n');
+}

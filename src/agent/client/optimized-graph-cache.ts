@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { OptimizeResponse } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
+import { makeFolder } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
@@ -25,6 +26,11 @@ async function read(file: string): Promise<OptimizedGraph | undefined> {
   } catch {
     return undefined;
   }
+}
+
+async function keep(file: string, bytes: Uint8Array): Promise<void> {
+  makeFolder(dirname(file));
+  await writeFileAtomically(file, bytes);
 }
 
 /**
@@ -50,7 +56,7 @@ export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): Ben
         costMs,
       };
       const bytes = OptimizeResponse.encode(response).finish();
-      await writeFileAtomically(file, [bytes], bytes.length).catch(() => undefined);
+      await keep(file, bytes).catch(() => undefined);
       return optimized;
     },
     close: () => agent.close(),

@@ -1,7 +1,7 @@
-import Table from 'cli-table3';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
+import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
@@ -44,18 +44,17 @@ function ms(value: number): string {
 
 function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const printed = new Table({
-    style: { head: [], border: [], compact: true },
-    head: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
-    colAligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
+  const drawn = drawTable({
+    titles: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
+    aligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
+    rows: rows.map(({ sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs }) => {
+      const percent = `${(share * 100).toFixed(1)} %`;
+      return [sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)];
+    }),
   });
-  for (const { sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs } of rows) {
-    const percent = `${(share * 100).toFixed(1)} %`;
-    printed.push([sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)]);
-  }
   const percent = ((overheadMs / modelMs) * 100).toFixed(1);
   host.print(
-    `${printed.toString()}
+    `${drawn}
 kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
 whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
 tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { schemaProblems } from '../../base/schema-problems.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
@@ -63,8 +64,7 @@ function checked(name: string, told: EvaluationEvent): PlatformEvent {
   }
   const parsed = platformEventSchema.safeParse(event);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw wrong(`${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim());
+  throw wrong(schemaProblems(parsed.error).join('; '));
 }
 
 async function* eventsOf(
