@@ -115,6 +115,6 @@ export async function prepareOrRefuse(
     if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
     const { name, model } = loaded;
     const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], whole: weightlessBenchmark(model), refusal: error.message, costMs: 0 };
+    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal: error.message, costMs: 0 };
   }
 }

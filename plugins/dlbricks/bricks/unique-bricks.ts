@@ -22,6 +22,8 @@ import type { ModelRecipe } from './recipe.js';
 export interface DecomposedModel {
   readonly recipe: ModelRecipe;
   readonly bricks: readonly MeasurableBrick[];
+  /** For each brick how long it takes in order of magnitude, from its shapes alone; ms. */
+  readonly roughMs: readonly number[];
   /** The empty call that every run of the model pays for; undefined where its bricks contain theirs. */
   readonly call?: Benchmark | undefined;
   /** What handing over its outputs costs; undefined where it costs nothing, or its bricks contain it. */
@@ -78,11 +80,14 @@ export function decomposeKernels(
   }
   const { surroundings } = measured;
   const sequences = joinWeightReaders(graph, cutAtFewestValues(graph, granularity), granularity);
-  const copiesOf = (brick: Brick, { first, last }: Sequence): InContext => {
-    const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
-    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), work, surroundings));
+  const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
+    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), roughMsOf(graph, sequence), surroundings));
   };
   return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), copiesOf), call };
+}
+
+function roughMsOf(graph: LayerGraph, { first, last }: Sequence): number {
+  return graph.layers.slice(first, last + 1).reduce((sum, layer) => sum + roughMs(graph, layer), 0);
 }
 
 /** @param copiesOf called once for each different brick */
@@ -95,6 +100,7 @@ function assemble(
 ): DecomposedModel {
   const uses = lastUses(graph);
   const bricks: MeasurableBrick[] = [];
+  const times: number[] = [];
   const indexBySignature = new Map<string, number>();
   const brickOfSequence = sequences.map((sequence) => {
     const brick = cutBrick(graph, uses, sequence);
@@ -104,6 +110,7 @@ function assemble(
       indexBySignature.set(brick.signature, index);
       const copies = copiesOf(brick, sequence);
       bricks.push(copies === undefined ? brick : { ...brick, copies });
+      times.push(roughMsOf(graph, sequence));
     }
     return index;
   });
@@ -119,6 +126,7 @@ function assemble(
       edges: edges.map(([from, to]): [number, number] => [from, to]),
     },
     bricks,
+    roughMs: times,
   };
 }
 

@@ -1,14 +1,6 @@
 import { type Column, oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
-
-/** What stands where a figure is not known. */
-const UNKNOWN = '-';
-
-/** Three significant digits and more where a table has room, without exponents. */
-export function formatMs(value: number | null): string {
-  if (value === null) return UNKNOWN;
-  return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
-}
+import { counted, formatMs, percent, UNKNOWN } from './words.js';
 
 function plusMinus({ estimate_ms: ms, estimate_high_ms: high }: ModelReport): string {
   return ms === null || high === null || ms === 0 ? UNKNOWN : `${(((high - ms) / ms) * 100).toFixed(1)} %`;
@@ -55,14 +47,6 @@ export function columnsFor({ models }: Report): readonly Column<ModelReport>[] {
     },
   ];
   return [...always, ...(isPartial ? [coverage] : []), ...(hasEndToEnd ? endToEnd : [])];
-}
-
-function percent(value: number | null): string {
-  return value === null ? UNKNOWN : `${value.toFixed(1)} %`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** How often intervals held what they claim to hold. */
