@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /** Names the machine, because a container may share the folder with others that number their processes likewise. */
 const PREFIX = `mlmodelscope-${hostname().replace(/[^a-zA-Z0-9.]/g, '_')}-`;
 
-/** Path of a new folder of this process; nothing is made there. */
+/** Absolute path of a new folder of this process; nothing is made there. */
 export function temporaryFolderPath(): string {
-  return join(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
+  return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }
 
 function isRunning(pid: number): boolean {
