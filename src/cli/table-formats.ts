@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 import { csvField, markdownTable, oneLine } from '../base/table-text.js';
+import { ownValue } from '../base/own-value.js';
 
 type Cell = string | number | null;
 
@@ -19,7 +20,7 @@ function titlesOf({ columns }: AnalysisTable): string[] {
 }
 
 function cellsOf({ columns, rows }: AnalysisTable): string[][] {
-  return rows.map((row) => columns.map(({ key }) => shown(row[key])));
+  return rows.map((row) => columns.map(({ key }) => shown(ownValue(row, key))));
 }
 
 /** For people. */
@@ -35,7 +36,7 @@ export function tableText(table: AnalysisTable): string {
 
 function toCsv({ columns, rows }: AnalysisTable): string {
   const keys = columns.map(({ key }) => key);
-  const lines = rows.map((row) => keys.map((key) => csvField(row[key])));
+  const lines = rows.map((row) => keys.map((key) => csvField(ownValue(row, key))));
   return [keys, ...lines].map((fields) => `${fields.join(',')}\r\n`).join('');
 }
 

@@ -30,12 +30,12 @@ interface Thread {
 /** A range that the user named, around one run of the model. */
 const RANGE = -1;
 
-const ELEMENT_TYPES: Readonly<Record<string, string>> = {
-  float: 'float32',
-  double: 'float64',
-  'long int': 'int64',
-  int: 'int32',
-};
+const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['float', 'float32'],
+  ['double', 'float64'],
+  ['long int', 'int64'],
+  ['int', 'int32'],
+]);
 
 /** Inputs that are tensors; scalars and lists have empty dimensions and no type of a tensor. */
 function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
@@ -47,7 +47,10 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
       return [];
     const type: unknown = Array.isArray(types) ? types[i] : undefined;
     return [
-      { elementType: typeof type === 'string' ? (ELEMENT_TYPES[type] ?? type) : undefined, dims: entry as number[] },
+      {
+        elementType: typeof type === 'string' ? (ELEMENT_TYPES.get(type) ?? type) : undefined,
+        dims: entry as number[],
+      },
     ];
   });
 }
