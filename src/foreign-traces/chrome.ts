@@ -118,6 +118,6 @@ export const chrome: TraceReader = {
     const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
     for await (const chunk of chunks) picker.write(chunk);
     picker.end();
-    operators.finish(emit);
+    await operators.finish(emit);
   },
 };

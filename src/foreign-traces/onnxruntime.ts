@@ -1,4 +1,5 @@
 import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { isLayerIndex } from './layer-limits.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
 
@@ -60,7 +61,7 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
   const facts = isEntry(args) ? args : {};
   const index = textOf(facts['node_index']);
   const operator = textOf(facts['op_name']);
-  if (!/^\d+$/.test(index) || operator === '') {
+  if (!isLayerIndex(index) || operator === '') {
     throw traceError(source, place, 'args: expected node_index and op_name, as ONNX Runtime 1.9 and newer write them');
   }
   const layer = {
