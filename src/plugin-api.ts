@@ -4,6 +4,7 @@
 export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
+export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
 export { csvField, markdownTable, oneLine } from './base/table-text.js';
 

@@ -9,7 +9,7 @@ export const PLAUSIBLE_MS = `0, or from ${LEAST_MS} to ${MOST_MS} ms`;
 
 /**
  * Whether something may have taken so many milliseconds. Sums, squares and ratios of such times are numbers; of what else a
- * file may claim (1e308, 5e-324) they are not.
+ * file or an agent may claim (1e308, 5e-324) they are not.
  */
 export function isPlausibleMs(ms: number): boolean {
   return ms === 0 || (ms >= LEAST_MS && ms <= MOST_MS);

@@ -1,13 +1,29 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Measurement, measurementSchema, messageOf, PlatformError, z } from '../../../src/plugin-api.js';
+import {
+  isPlausibleMs,
+  type Measurement,
+  measurementSchema,
+  messageOf,
+  PLAUSIBLE_MS,
+  PlatformError,
+  z,
+} from '../../../src/plugin-api.js';
 
 const MOST_BYTES = 1024 * 2 ** 20;
+
+/** A measurement of whose times something can be told; a store keeps any, an estimate of 1e308 ms is none. */
+const plausibleSchema = measurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
+  const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
+  const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
+  if (implausible === undefined) return;
+  context.addIssue({ code: 'custom', message: `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}` });
+});
 
 /** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
 const resultsSchema = z
   .strictObject({
     format: z.literal('dlbricks-results/1'),
-    measurements: z.array(measurementSchema).min(1),
+    measurements: z.array(plausibleSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
     const systems = new Set(measurements.map(({ system }) => system.fingerprint)).size;

@@ -17,12 +17,18 @@ export function formatMs(value: number | null): string {
   return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
 }
 
+/** In percent; not known where a time is 0, or so long that no number holds what is made of it. */
+function relative(difference: number, to: number): string {
+  const share = difference / to;
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : UNKNOWN;
+}
+
 function plusMinus({ estimate_ms: ms, estimate_high_ms: high }: ModelReport): string {
-  return ms === null || high === null || ms === 0 ? UNKNOWN : `${(((high - ms) / ms) * 100).toFixed(1)} %`;
+  return ms === null || high === null ? UNKNOWN : relative(high - ms, ms);
 }
 
 function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
-  return first === null || repeat === null ? UNKNOWN : `${(((repeat - first) / first) * 100).toFixed(1)} %`;
+  return first === null || repeat === null ? UNKNOWN : relative(repeat - first, first);
 }
 
 /** @param partial whether some estimate covers only a part of its model */
