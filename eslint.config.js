@@ -1,5 +1,6 @@
 import tseslint from 'typescript-eslint';
 import { rooms } from './lint/rooms.js';
+import { tables } from './lint/tables.js';
 
 /** Where imports may go: each level of a folder imports from the levels above its own line only. */
 const HOUSES = [
@@ -53,6 +54,12 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
+  },
+  {
+    files: ['{src,plugins}/**/*.ts'],
+    ignores: ['src/base/own-value.ts'],
+    plugins: { tables: { rules: { tables } } },
+    rules: { 'tables/tables': 'error' },
   },
   ...HOUSES.map((house) => {
     const name = house.folder.replaceAll('/', '-');

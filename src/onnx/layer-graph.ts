@@ -39,6 +39,7 @@ function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   const { bytes } = shape.data;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const dims = Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;
   if (value !== undefined && value.dataType !== 1) return undefined;
   return { elementType: 'float32', dims };

@@ -5,6 +5,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { ModelProto } from '../generated/onnx/onnx.js';
 import { bufferSource, type ByteSource, FileSource } from './byte-source.js';
 import { ExternalData } from './external-data.js';
+import { externalTensorIn } from './external-tensor.js';
 import type { Model } from './model.js';
 import { modelFromProto } from './model-from-proto.js';
 import { stripPayloads } from './strip-payloads.js';
@@ -36,7 +37,8 @@ export async function readModel(path: string, { keepsExternalData = true }: Read
       const kind = stats.isDirectory() ? 'a folder' : 'a device or pipe';
       throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
     }
-    return readFrom(new FileSource(path, resolve(path), file.fd, stats.size), external);
+    const source = new FileSource(path, resolve(path), file.fd, stats.size);
+    return modelFromProto(decode(source), new TensorReader(source, external));
   } catch (error) {
     throw cannotBeRead(path, error);
   } finally {
@@ -53,18 +55,22 @@ function cannotBeRead(path: string, error: unknown): unknown {
 }
 
 /**
- * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It cannot have external
- * data.
+ * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It may come from
+ * anybody and has no folder, so that it cannot have external data, not even where nothing needs it.
  *
  * @param source what messages call it
  * @throws PlatformError as {@link readModel}
  */
 export function parseModel(bytes: Uint8Array, source: string): Model {
-  return readFrom(bufferSource(source, bytes), undefined);
-}
-
-function readFrom(source: ByteSource, external: ExternalData | undefined): Model {
-  return modelFromProto(decode(source), new TensorReader(source, external));
+  const buffer = bufferSource(source, bytes);
+  const proto = decode(buffer);
+  const place = externalTensorIn(proto);
+  if (place !== undefined) {
+    const problem = `the values of a tensor are in an external file (${place})`;
+    const advice = 'Read the model from its file, with the external data beside it.';
+    throw new PlatformError('model', `${source}: ${problem}. ${advice}`);
+  }
+  return modelFromProto(proto, new TensorReader(buffer, undefined));
 }
 
 function decode(source: ByteSource): ModelProto {

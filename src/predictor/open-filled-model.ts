@@ -9,8 +9,11 @@ import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predi
 
 const WEIGHTS_FILE = 'weights.bin';
 
+/** Of the temporary folder, whose others are not touched. */
+const WEIGHTS_FOLDER = 'weights';
+
 export interface OpenFilledOptions {
-  /** Where weights in files may go if not into memory; must not exist. Removed when the model is open. */
+  /** Where weights in files may go if not into memory. They are removed when the model is open. */
   readonly temporaryFolder: string;
   /** Largest model that is opened from memory, where not the predictor's own. */
   readonly inlineLimitBytes?: number;
@@ -21,7 +24,7 @@ function writeAt(file: number, block: Uint8Array, position: number): void {
 }
 
 function writeExternal(folder: string, { model, files }: ExternalModel): string {
-  mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const { name, pieces } of files) {
     const file = openSync(join(folder, name), 'wx', 0o600);
     try {
@@ -80,7 +83,7 @@ function fill(
   }
   const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
-  return inFiles(temporaryFolder, encodeExternal(fillable, WEIGHTS_FILE));
+  return inFiles(join(temporaryFolder, WEIGHTS_FOLDER), encodeExternal(fillable, WEIGHTS_FILE));
 }
 
 /**
@@ -109,7 +112,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
   const model = aliasedModel(fillable);
   const { temporaryFolder } = options;
   const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));
-  return inFiles(fitsInMemory(bytes) ? inMemory(temporaryFolder) : temporaryFolder, model);
+  return inFiles(fitsInMemory(bytes) ? inMemory(temporaryFolder) : join(temporaryFolder, WEIGHTS_FOLDER), model);
 }
 
 /**

@@ -6,6 +6,10 @@ const MOST_PROBLEMS = 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** As large as the options and manifests of this project let them be. */
+const MOST_LAYERS = 1_000_000;
+const MOST_BATCH = 65_536;
+
 /** Copies of a brick that are measured in its stead: its latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
   copies: z.int().min(1).max(1024),
@@ -19,7 +23,7 @@ const copiesSchema = z.strictObject({
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   /** Layers of the model. */
-  layers: z.int().nonnegative(),
+  layers: z.int().nonnegative().max(MOST_LAYERS),
   /** Signature of the empty call that every run of the model pays for; absent where its bricks contain theirs. */
   call: signatureSchema.optional(),
   /** Signatures of two graphs whose difference is what handing over the model's outputs costs; absent where it costs nothing. */
@@ -51,8 +55,8 @@ export const recipeSchema = z
     /** 1 knows no footprints. */
     format: z.enum(['dlbricks-recipe/1', 'dlbricks-recipe/2']),
     cut: z.enum(['layer', 'kernel']),
-    granularity: z.int().min(1),
-    batch: z.int().min(1),
+    granularity: z.int().min(1).max(MOST_LAYERS),
+    batch: z.int().min(1).max(MOST_BATCH),
     models: z.array(modelRecipeSchema).min(1),
   })
   .superRefine(({ models }, context) => {

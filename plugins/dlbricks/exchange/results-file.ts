@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import {
+  isPlausibleMs,
   type Measurement,
   messageOf,
+  PLAUSIBLE_MS,
   PlatformError,
   schemaProblems,
   storedMeasurementSchema,
@@ -10,12 +12,20 @@ import {
 
 const MOST_BYTES = 1024 * 2 ** 20;
 
+/** A measurement of whose times something can be told; a store keeps any, an estimate of 1e308 ms is none. */
+const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
+  const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
+  const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
+  if (implausible === undefined) return;
+  context.addIssue({ code: 'custom', message: `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}` });
+});
+
 /** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
 const resultsSchema = z
   .strictObject({
     /** 1 has measurements in an older form. */
     format: z.enum(['dlbricks-results/1', 'dlbricks-results/2']),
-    measurements: z.array(storedMeasurementSchema).min(1),
+    measurements: z.array(plausibleSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
     const systems = new Set(measurements.map(({ system }) => system.fingerprint)).size;

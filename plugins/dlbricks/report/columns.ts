@@ -2,12 +2,18 @@ import { type Column, oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
 import { counted, formatMs, percent, UNKNOWN } from './words.js';
 
+/** In percent; not known where a time is 0, or so long that no number holds what is made of it. */
+function relative(difference: number, to: number): string {
+  const share = difference / to;
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : UNKNOWN;
+}
+
 function plusMinus({ estimate_ms: ms, estimate_high_ms: high }: ModelReport): string {
-  return ms === null || high === null || ms === 0 ? UNKNOWN : `${(((high - ms) / ms) * 100).toFixed(1)} %`;
+  return ms === null || high === null ? UNKNOWN : relative(high - ms, ms);
 }
 
 function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
-  return first === null || repeat === null ? UNKNOWN : `${(((repeat - first) / first) * 100).toFixed(1)} %`;
+  return first === null || repeat === null ? UNKNOWN : relative(repeat - first, first);
 }
 
 /** The columns of the tables that people read; some are there only where models need them. */

@@ -189,9 +189,14 @@ export interface ReportSettings {
   readonly targetError?: number | undefined;
 }
 
+/** null where it is not known, infinite, or no number: what was stored may be beyond all sums. */
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
 /** null where it would be infinite, or no number. */
 function ratio(dividend: number | null, divisor: number | null): number | null {
-  return dividend === null || divisor === null || divisor === 0 ? null : dividend / divisor;
+  return dividend === null || divisor === null ? null : finite(dividend / divisor);
 }
 
 function latencyOf(measurement: Measurement | undefined): number | null {
@@ -199,7 +204,7 @@ function latencyOf(measurement: Measurement | undefined): number | null {
 }
 
 function percentOf(share: number | undefined): number | null {
-  return share === undefined ? null : share * 100;
+  return share === undefined ? null : finite(share * 100);
 }
 
 function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
@@ -221,7 +226,7 @@ function isWithin(value: number | null, interval: Interval | undefined): boolean
 }
 
 function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cut: Cut): ModelReport {
-  const end = (interval: Interval | undefined, bound: keyof Interval): number | null => interval?.[bound] ?? null;
+  const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
   return {

@@ -31,7 +31,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
   const startMs = performance.now();
   checkMemory(job);
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { predictor, temporaryFolder } = context;
     const keepsWeights = hasSubgraphs(benchmark);
     const options = { folder, temporaryFolder, keepsWeights };

@@ -52,7 +52,7 @@ export async function openProfiled(request: OpenRequest, context: MeasureContext
   let model: ProfiledModel | undefined;
   let open: OpenBenchmark;
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const profiling = withProfile(predictor, folder, (opened) => (model = opened));
     open = await openBenchmark(request, { ...context, predictor: profiling });
   } catch (error) {

@@ -2,31 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { inMemory } from '../../predictor/memory-folder.js';
 
 /** Names the machine, because a container may share the folder with others that number their processes likewise. */
 const PREFIX = `mlmodelscope-${hostname().replace(/[^a-zA-Z0-9.]/g, '_')}-`;
 
-/** Path of a new folder of this process; nothing is made there. */
+/** Absolute path of a new folder of this process; nothing is made there. */
 export function temporaryFolderPath(): string {
-  return join(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
+  return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }
 
 /** Where a worker puts what it optimizes. */
 export function optimizedFolderOf(temporaryFolder: string): string {
-  return `${temporaryFolder}.optimized`;
+  return join(temporaryFolder, 'optimized');
 }
 
 /** Where a worker's runtime puts its profile. */
 export function profileFolderOf(temporaryFolder: string): string {
-  return `${temporaryFolder}.profile`;
+  return join(temporaryFolder, 'profile');
 }
 
 /** Removes everything that a worker may have left in its temporary folders. */
 export function removeTemporaryFolders(temporaryFolder: string): void {
-  const beside = [optimizedFolderOf(temporaryFolder), profileFolderOf(temporaryFolder), inMemory(temporaryFolder)];
-  for (const folder of [temporaryFolder, ...beside]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
 }
 
 function isRunning(pid: number): boolean {

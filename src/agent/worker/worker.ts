@@ -16,11 +16,12 @@ import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '.
 import type { PredictSession } from '../jobs/predict-session.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
-const [temporaryFolder = '', framework] = process.argv.slice(2);
+/** The folder is this process's own: its working directory is in it, and files of its jobs come beside that. */
+const [folder = '', framework] = process.argv.slice(2);
 
 // A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
-const lifelineData: LifelineData = { temporaryFolder };
+const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
 
 /** Writes to a file of Linux's /proc/self; elsewhere, and where it is not allowed, nothing happens. */
@@ -71,7 +72,7 @@ function nowNs(): bigint {
 
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
-  temporaryFolder,
+  temporaryFolder: folder,
   nowNs,
   settle,
   peakMemoryBytes,

@@ -38,7 +38,10 @@ const KERNEL_SUFFIX = '_kernel_time';
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
 /** The runtime's name of an element type in this project's words. */
-const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
+const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['float', 'float32'],
+  ['double', 'float64'],
+]);
 
 interface Timed {
   readonly startUs: number;
@@ -61,7 +64,7 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     durationNs: dur * 1000,
     inputDims: dimsOf(args.input_type_shape),
     outputDims: dimsOf(args.output_type_shape),
-    elementType: ELEMENT_TYPES[type] ?? type,
+    elementType: ELEMENT_TYPES.get(type) ?? type,
     inner: inner.map((one) => one.kernel),
   };
   return { startUs: ts, endUs: ts + dur, kernel };
