@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
 import type { Model, Tensor } from '../../src/onnx/model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';
