@@ -71,7 +71,7 @@ export default tseslint.config(
   }),
   {
     files: ['src/**/*.ts'],
-    rules: forbid('^(\\.\\./)+(plugins|bench|test)/', 'The platform imports no plugin, benchmark or test.'),
+    rules: forbid('^(\\.\\./)+(plugins|bench|test|mutants)/', 'The platform imports no plugin, benchmark or test.'),
   },
   {
     files: ['plugins/**/*.ts'],
@@ -81,6 +81,14 @@ export default tseslint.config(
     // node:test's functions return promises that its runner awaits.
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ignores: ['test/support/property.ts'],
+    rules: forbid(
+      '^fast-check$',
+      'Import fast-check from test/support/property.js, which keeps the seeds of failures.',
+    ),
   },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

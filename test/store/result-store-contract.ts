@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';

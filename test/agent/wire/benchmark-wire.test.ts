@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
