@@ -1,3 +1,4 @@
+import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
@@ -10,9 +11,6 @@ const MODEL_RUN = 'model_run';
 
 /** A profile is one session's, so one model's. */
 const TRACE = 'session';
-
-/** As ONNX Runtime names element types, where ONNX has another name. */
-const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -29,7 +27,7 @@ function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
     for (const type in entry) {
       const dims = entry[type];
       if (!Array.isArray(dims) || !dims.every((dim) => Number.isInteger(dim))) return undefined;
-      tensors.push({ elementType: ELEMENT_TYPES[type] ?? type, dims: dims as number[] });
+      tensors.push({ elementType: elementTypeOfProfile(type, 'onnxruntime'), dims: dims as number[] });
     }
   }
   return tensors;
