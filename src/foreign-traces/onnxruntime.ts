@@ -1,3 +1,4 @@
+import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { isLayerIndex } from './layer-limits.js';
 import { quoted, traceError } from './trace-error.js';
@@ -11,12 +12,6 @@ const MODEL_RUN = 'model_run';
 
 /** A profile is one session's, so one model's. */
 const TRACE = 'session';
-
-/** As ONNX Runtime names element types, where ONNX has another name. */
-const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
-  ['float', 'float32'],
-  ['double', 'float64'],
-]);
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -32,7 +27,7 @@ function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
     if (!isEntry(entry)) return undefined;
     for (const [type, dims] of Object.entries(entry)) {
       if (!Array.isArray(dims) || !dims.every((dim) => Number.isInteger(dim))) return undefined;
-      tensors.push({ elementType: ELEMENT_TYPES.get(type) ?? type, dims: dims as number[] });
+      tensors.push({ elementType: elementTypeOfProfile(type, 'onnxruntime'), dims: dims as number[] });
     }
   }
   return tensors;

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { MOST_LAYERS } from './layer-limits.js';
+import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
@@ -35,13 +36,6 @@ interface Thread {
 /** A range that the user named, around one run of the model. */
 const RANGE = -1;
 
-const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
-  ['float', 'float32'],
-  ['double', 'float64'],
-  ['long int', 'int64'],
-  ['int', 'int32'],
-]);
-
 /** Inputs that are tensors; scalars and lists have empty dimensions and no type of a tensor. */
 function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
   const dims = args['Input Dims'];
@@ -51,12 +45,8 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
     if (!Array.isArray(entry) || entry.length === 0 || !entry.every((dim) => Number.isInteger(dim) && dim >= 0))
       return [];
     const type: unknown = Array.isArray(types) ? types[i] : undefined;
-    return [
-      {
-        elementType: typeof type === 'string' ? (ELEMENT_TYPES.get(type) ?? type) : undefined,
-        dims: entry as number[],
-      },
-    ];
+    const elementType = typeof type === 'string' ? elementTypeOfProfile(type, 'pytorch') : undefined;
+    return [{ elementType, dims: entry as number[] }];
   });
 }
 

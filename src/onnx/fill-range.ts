@@ -148,15 +148,10 @@ export function typedGraph(graph: Graph): TypedGraph {
   return { uses, typeOf };
 }
 
+/** Quantized values use all of their range; other integers are counts and truth values as a rule. */
 function integerRange(elementType: TensorType['elementType']): Range {
-  switch (elementType) {
-    case 'int8':
-      return { low: -127, high: 127 };
-    case 'uint8':
-      return { low: 0, high: 255 };
-    default:
-      return { low: 0, high: 1 };
-  }
+  if (elementType === 'int8') return { low: -127, high: 127 };
+  return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 0, high: 1 };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
-import { isElementType } from '../onnx/element-type.js';
+import { ELEMENT_TYPES, isElementType } from '../onnx/element-type.js';
 import type { TensorType } from '../onnx/model.js';
 import { staticTypeOf } from '../onnx/static-type.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
@@ -12,13 +12,8 @@ import { elementsOf, type TensorValue } from './tensor-value.js';
 /** Only errors: the runtime's warnings are about models, and nobody reads a measuring process's standard error. */
 const LOG_SEVERITY_ERROR = 3;
 
-/** Element types that the bindings pass in and out. Source: tensor.d.ts. */
-const FEEDABLE = new Set<string>(
-  'float32 uint8 int8 uint16 int16 int32 int64 bool float16 float64 uint32 uint64 uint4 int4'.split(' '),
-);
-
 function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {
-  if (!FEEDABLE.has(value.elementType)) {
+  if (!ELEMENT_TYPES[value.elementType].fed) {
     throw new PlatformError('unsupported', `input ${name}: the runtime takes no ${value.elementType} from JavaScript`);
   }
   return new make(value.elementType as 'float32', elementsOf(value) as Float32Array, value.dims);
