@@ -1,23 +1,24 @@
 import {
   logVerbosity,
-  Server,
   ServerCredentials,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { HealthImplementation } from 'grpc-health-check';
 import net from 'node:net';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
 import { requireToken } from './bearer-token.js';
 import { Connections } from './connections.js';
+import { GuardedServer } from './guarded-server.js';
+import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
-import { receiveRequests, type RequestFormat } from './receive-requests.js';
+import { receiveRequests } from './receive-requests.js';
 import { addReflection } from './reflection.js';
 import type { ServerSecurity } from './security.js';
+import { sendAnswers } from './send-answers.js';
 
 /** How long calls that were told to stop may take to do so. */
 const SHUTDOWN_LIMIT_MS = 2000;
@@ -103,10 +104,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const calls = new ActiveCalls();
   const connections = new Connections(limits);
-  const formats = new Map<string, RequestFormat>();
   const services: string[] = [];
-  const health = new HealthImplementation({ '': 'SERVING' });
-  const server = new Server({
+  const server = new GuardedServer((formats) => ({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
@@ -115,13 +114,15 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,
+    // Those that come first are nearest to the network.
     interceptors: [
+      sendAnswers(formats, connections, limits),
       receiveRequests(formats, connections, limits),
       ...(security.token === undefined ? [] : [requireToken(security.token)]),
       traceServerCall,
     ],
-  });
-  health.addToServer(server);
+  }));
+  const health = addHealth(server);
   const injector = server.createConnectionInjector(credentialsOf(security));
   const listener = net.createServer((socket) => {
     connections.add(socket);
@@ -148,13 +149,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     calls,
 
     addService(definition, implementation, { maxRequestBytes = {} } = {}) {
-      const largest = new Map(Object.entries<number | undefined>(maxRequestBytes));
-      const undecoded = Object.entries(definition).map(([name, method]) => {
-        const { path, requestDeserialize } = method;
-        formats.set(path, { decode: requestDeserialize, maxBytes: largest.get(name) });
-        return [name, { ...method, requestDeserialize: (bytes: Buffer) => bytes }];
-      });
-      server.addService(Object.fromEntries(undecoded) as typeof definition, implementation);
+      server.addContractService(definition, implementation, new Map(Object.entries(maxRequestBytes)));
       const path = Object.values(definition)[0]?.path ?? '';
       const name = path.slice(1, path.lastIndexOf('/'));
       services.push(name);

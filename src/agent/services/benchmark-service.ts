@@ -3,11 +3,11 @@ import {
   BenchmarkServiceService,
   type DescribeSystemRequest,
   type DescribeSystemResponse,
-  InferTypesRequest,
+  type InferTypesRequest,
   type InferTypesResponse,
-  MeasureRequest,
+  type MeasureRequest,
   type MeasureResponse,
-  OptimizeRequest,
+  type OptimizeRequest,
   type OptimizeResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Framework } from '../../predictor/predictor.js';
@@ -16,7 +16,6 @@ import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
-import { decodeGuarded } from '../wire/guarded-request.js';
 import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
@@ -42,22 +41,6 @@ export interface BenchmarkServiceOptions {
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
 }
-
-const DEFINITION = {
-  ...BenchmarkServiceService,
-  inferTypes: {
-    ...BenchmarkServiceService.inferTypes,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
-  },
-  optimize: {
-    ...BenchmarkServiceService.optimize,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => OptimizeRequest.decode(checked)),
-  },
-  measure: {
-    ...BenchmarkServiceService.measure,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => MeasureRequest.decode(checked)),
-  },
-};
 
 /** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
@@ -100,7 +83,9 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+        // Who does not read has no use for it either.
+        if (signal.aborted || call.writableNeedDrain) return;
+        call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
       const onWaiting = (): void => {
         onProgress({ phase: 'waiting', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });
@@ -124,5 +109,5 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     optimize: MAX_MESSAGE_BYTES,
     measure: MAX_MESSAGE_BYTES,
   };
-  server.addService(DEFINITION, answers, { maxRequestBytes });
+  server.addService(BenchmarkServiceService, answers, { maxRequestBytes });
 }

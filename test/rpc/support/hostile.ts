@@ -63,8 +63,8 @@ export interface HandMadeEnd {
 
 export type HandMadeCall = http2.ClientHttp2Stream & { readonly ended: Promise<HandMadeEnd> };
 
-/** HTTP/2 with nothing of gRPC but what a test puts into it. */
-export function handMadeClient(t: TestContext, address: string) {
+/** HTTP/2 with nothing of gRPC but what a test puts into it. @param reads whether it reads what it is answered */
+export function handMadeClient(t: TestContext, address: string, { reads = true } = {}) {
   const session = http2.connect(`http://${address}`);
   session.on('error', () => {});
   t.after(() => session.destroy());
@@ -81,7 +81,7 @@ export function handMadeClient(t: TestContext, address: string) {
     stream.on('response', (response) => (seen = { ...seen, ...response }));
     stream.on('trailers', (trailers: http2.IncomingHttpHeaders) => (seen = { ...seen, ...trailers }));
     stream.on('error', () => {});
-    stream.resume();
+    if (reads) stream.resume();
     const ended = new Promise<HandMadeEnd>((resolve) => {
       const end = (): void => {
         const grpc = seen['grpc-status'];
