@@ -1,5 +1,6 @@
 import {
   logVerbosity,
+  type Metadata,
   ServerCredentials,
   type ServiceDefinition,
   setLogVerbosity,
@@ -9,7 +10,7 @@ import net from 'node:net';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
-import { requireToken } from './bearer-token.js';
+import { checkToken } from './bearer-token.js';
 import { Connections } from './connections.js';
 import { GuardedServer } from './guarded-server.js';
 import { addHealth } from './health.js';
@@ -38,6 +39,9 @@ export interface AddOptions<Implementation> {
 export interface RpcServer {
   /** For handlers: answers calls, and aborts the work behind them when the server closes. */
   readonly calls: ActiveCalls;
+
+  /** Whether a call has shown the token, or none is wanted. For what reads give to some only. */
+  isTrusted(call: { readonly metadata: Metadata }): boolean;
 
   /** Adds a service, with its health. Before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
@@ -105,6 +109,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   const calls = new ActiveCalls();
   const connections = new Connections(limits);
   const services: string[] = [];
+  const check = security.token === undefined ? undefined : checkToken(security.token);
   const server = new GuardedServer((formats) => ({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -118,7 +123,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     interceptors: [
       sendAnswers(formats, connections, limits),
       receiveRequests(formats, connections, limits),
-      ...(security.token === undefined ? [] : [requireToken(security.token)]),
+      ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],
   }));
@@ -147,6 +152,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   let stopped: Promise<void> | undefined;
   return {
     calls,
+    isTrusted: ({ metadata }) => check === undefined || check.isShownWith(metadata),
 
     addService(definition, implementation, { maxRequestBytes = {} } = {}) {
       server.addContractService(definition, implementation, new Map(Object.entries(maxRequestBytes)));

@@ -1,5 +1,4 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
-import { PlatformError } from '../../base/errors.js';
 import {
   type DatasetRequest,
   type FeaturesResponse,

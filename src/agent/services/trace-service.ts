@@ -58,12 +58,11 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
   };
 
   const answerTakeSpans: handleServerStreamingCall<TakeSpansRequest, TakeSpansResponse> = (call) => {
-    void calls.stream(call, () => {
-      const spans = (activeTracing()?.takeSpans(call.request.traceId) ?? []).map(toWireSpan);
+    void calls.stream(call, async (signal) => {
+      const spans = activeTracing()?.takeSpans(call.request.traceId) ?? [];
       for (let sent = 0; sent < spans.length; sent += SPANS_PER_MESSAGE) {
-        call.write({ spans: spans.slice(sent, sent + SPANS_PER_MESSAGE) });
+        await calls.send(call, { spans: spans.slice(sent, sent + SPANS_PER_MESSAGE).map(toWireSpan) }, signal);
       }
-      return Promise.resolve();
     });
   };
 

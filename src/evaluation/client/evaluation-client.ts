@@ -44,6 +44,7 @@ export interface EvaluationClient {
   submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
   /** The events after a sequence number until the last one, also through a restart of the server. */
   follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
+  /** The last event is without its result, which {@link EvaluationClient.follow} gives. */
   get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
   /** Newest first. */
   list(most: number): Promise<readonly EvaluationSummary[]>;
@@ -51,6 +52,12 @@ export interface EvaluationClient {
   cancel(id: string): Promise<EvaluationSummary>;
   plugins(): Promise<readonly PluginSummary[]>;
   close(): void;
+}
+
+/** The event with the parts of its result that came before it; older servers send it whole. */
+function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
+  if (logged.event.kind !== 'done' || parts.length === 0) return logged;
+  return { ...logged, event: { ...logged.event, resultJson: parts.join('') } };
 }
 
 /** Connects with the first call. */
@@ -79,16 +86,18 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
     for (;;) {
       throwIfCancelled(signal);
       try {
-        const request = { evaluationId: id, afterSequence: BigInt(after) };
+        const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };
+        const parts: string[] = [];
         for await (const { event } of client.stream(followEvaluation, request, {
           deadlineMs: FOLLOW_DEADLINE_MS,
           signal,
         })) {
           lastHeardMs = performance.now();
+          if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);
           const logged = eventIn(event);
           if (logged === undefined) continue;
           after = Math.max(after, logged.sequence);
-          yield logged;
+          yield withResult(logged, parts);
           if (isFinal(logged.event)) return;
         }
         // Without a last event: there was none after the number.
@@ -111,7 +120,8 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
     follow,
 
     async get(id) {
-      const answer = await client.unary(getEvaluation, { evaluationId: id }, { deadlineMs: CALL_DEADLINE_MS });
+      const request = { evaluationId: id, withoutResult: true };
+      const answer = await client.unary(getEvaluation, request, { deadlineMs: CALL_DEADLINE_MS });
       return { evaluation: evaluationIn(answer), last: eventIn(answer.lastEvent) };
     },
 

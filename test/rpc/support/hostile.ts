@@ -10,8 +10,13 @@ import type { ServerLimits } from '../../../src/rpc/limits.js';
 const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 
 /** A server in a process of its own, ended with the test. */
-export async function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
-  const child = fork(SERVER, [JSON.stringify(limits)], { execArgv: [] });
+export function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
+  return forked(t, SERVER, limits);
+}
+
+/** A process that sends its address when it is ready, and its memory whenever it is sent anything. */
+export async function forked(t: TestContext, script: string, options: object) {
+  const child = fork(script, [JSON.stringify(options)], { execArgv: [] });
   t.after(() => child.kill('SIGKILL'));
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
   return {
