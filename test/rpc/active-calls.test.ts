@@ -19,7 +19,7 @@ function answer<T>(calls: ActiveCalls, call: Call, work: (signal: AbortSignal) =
   return new Promise<{ error: { details?: string | undefined } | null; response?: T | null | undefined }>((resolve) => {
     void calls.answer(
       call as unknown as ServerUnaryCall<unknown, T>,
-      (error, response) => resolve({ error: error as { details?: string } | null, response }),
+      (error, response) => resolve({ error: error, response }),
       work,
     );
   });
@@ -57,7 +57,10 @@ describe('calls that are being answered', () => {
     const call = new Call();
     call.cancelled = true;
     let reason: unknown;
-    await answer(new ActiveCalls(), call, (signal) => (reason = signal.reason));
+    await answer(new ActiveCalls(), call, (signal) => {
+      reason = signal.reason;
+      return undefined;
+    });
     assert.ok(refusal('cancelled')(reason));
   });
 

@@ -3,13 +3,13 @@ import {
   BenchmarkServiceService,
   type DescribeSystemRequest,
   type DescribeSystemResponse,
-  InferTypesRequest,
+  type InferTypesRequest,
   type InferTypesResponse,
-  MeasureBricksRequest,
+  type MeasureBricksRequest,
   type MeasureBricksResponse,
-  MeasureRequest,
+  type MeasureRequest,
   type MeasureResponse,
-  OptimizeRequest,
+  type OptimizeRequest,
   type OptimizeResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
@@ -20,7 +20,6 @@ import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
-import { decodeGuarded, MODELS_OF_BRICKS } from '../wire/guarded-request.js';
 import { measureTogether } from './measure-together.js';
 import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
@@ -48,27 +47,6 @@ export interface BenchmarkServiceOptions {
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
 }
-
-const DEFINITION = {
-  ...BenchmarkServiceService,
-  inferTypes: {
-    ...BenchmarkServiceService.inferTypes,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => InferTypesRequest.decode(checked)),
-  },
-  optimize: {
-    ...BenchmarkServiceService.optimize,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => OptimizeRequest.decode(checked)),
-  },
-  measure: {
-    ...BenchmarkServiceService.measure,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => MeasureRequest.decode(checked)),
-  },
-  measureBricks: {
-    ...BenchmarkServiceService.measureBricks,
-    requestDeserialize: (bytes: Buffer) =>
-      decodeGuarded(bytes, (checked) => MeasureBricksRequest.decode(checked), MODELS_OF_BRICKS),
-  },
-};
 
 /** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
@@ -112,7 +90,9 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+        // Who does not read has no use for it either.
+        if (signal.aborted || call.writableNeedDrain) return;
+        call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
       const onWaiting = (): void => {
         onProgress({ phase: 'waiting', runsDone: 0, runsTotal: setup.protocol.warmupRuns + setup.protocol.runs });
@@ -161,5 +141,5 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     measure: MAX_MESSAGE_BYTES,
     measureBricks: MAX_MESSAGE_BYTES,
   };
-  server.addService(DEFINITION, answers, { maxRequestBytes });
+  server.addService(BenchmarkServiceService, answers, { maxRequestBytes });
 }

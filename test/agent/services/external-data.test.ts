@@ -12,6 +12,7 @@ import { signatureOf } from '../../store/sample-measurement.js';
 import { measuringProcessesOf, needsLinux, until } from '../support/processes.js';
 import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
+import { measureOne, setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 const { inferTypes, optimize, measure } = BenchmarkServiceService;
@@ -44,7 +45,7 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
 
   for (const [place, model] of modelsWithExternalTensor(SECRET)) {
     const benchmark = toWireBenchmark(benchmarkOf(model, place.includes('branch') ? ['x', 'c'] : ['x']));
-    const plan = { benchmark, runOptions, protocol: toWireProtocol(protocol) };
+    const plan = { benchmark, runOptions, protocol: toWireProtocol(setupOf(protocol)) };
     test(`in ${place} is refused by every method`, async () => {
       await assert.rejects(client.unary(inferTypes, { benchmark }), refused);
       await assert.rejects(client.unary(optimize, { benchmark, runOptions }), refused);
@@ -79,7 +80,7 @@ describe('a measuring process', { skip: needsLinux, timeout: 60_000 }, () => {
   const agent = agentForSuite();
 
   test('works in an empty folder of its own, which goes with it', async () => {
-    await agent().client.measure(relu, runOptions, protocol);
+    await measureOne(agent().client, relu, runOptions, protocol);
     const [pid = 0] = measuringProcessesOf(process.pid);
     const folder = readlinkSync(`/proc/${pid}/cwd`);
     assert.notEqual(folder, process.cwd());
