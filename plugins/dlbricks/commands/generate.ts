@@ -9,6 +9,7 @@ import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { loadModels } from './load-models.js';
+import { prepareModels } from './prepare-models.js';
 import {
   addAgentOptions,
   addCutOptions,
@@ -87,16 +88,8 @@ Example, of which the second line may run anywhere:
       const agent = await host.connect(options.server, options.framework);
       const granularity = granularityOf(settings, await agent.measuresTogether());
       const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
-      const progress = host.progress(options.quiet ?? false);
-      const prepared: PreparedModel[] = [];
-      try {
-        for (const [done, model] of loaded.entries()) {
-          progress.step('cutting', done, loaded.length, model.name);
-          prepared.push(await prepareModel(model, settings, agent, host.signal));
-        }
-      } finally {
-        progress.stop();
-      }
+      const quiet = options.quiet ?? false;
+      const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
       prepared.forEach(refuseLearnedAttributes);
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
