@@ -6,6 +6,8 @@ import { endsOf, granularityOf, type PreparedModel, prepareModel } from '../bric
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
+import { counted, percent } from '../report/words.js';
+import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { loadModels } from './load-models.js';
@@ -56,6 +58,17 @@ function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
   );
 }
 
+/** What whoever gets the suite learns, for its owner to weigh. */
+function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
+  const noun = cut === 'kernel' ? 'kernel' : 'layer';
+  return [
+    `disclosed: every brick's operator, attributes and shapes`,
+    `the largest brick has ${counted(largestBrick, noun)}`,
+    `${percent(inLargerBricks * 100, 0)} of the ${noun}s are in bricks of more than one, which show their order`,
+    `no decoy has ${inNoDecoy} of the models' ${counted(bricks, 'brick')}`,
+  ].join('; ');
+}
+
 /** `dlbricks generate MODEL... -o DIR` */
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
@@ -73,9 +86,11 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
       'after',
       `
 The suite holds no weights, no names, and no order or topology beyond one brick.
-The recipe says which bricks make which model: keep it. Whoever has the suite
-measures it, and the results come back for composing. How much of a model one
-brick shows is yours to say: -G 1 shows least, larger bricks are more accurate.
+It shows the operator, attributes and shapes of each brick, and the memory that
+its model touches, rounded to a power of two. The recipe says which bricks make
+which model: keep it. Whoever has the suite measures it, and the results come
+back for composing. One kernel per brick, the default, shows least. At the end
+the command prints what the suite discloses.
 
 Example, of which the second line may run anywhere:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out
@@ -100,10 +115,11 @@ Example, of which the second line may run anywhere:
         { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut), handingOver: handedOver(prepared) },
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
-      if (options.quiet !== true) {
-        host.warn(
-          `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
-        );
-      }
+      if (options.quiet === true) return;
+      host.warn(
+        `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
+      );
+      const decoys = prepared.slice(references.length).map(({ recipe }) => recipe);
+      host.warn(disclosureText(disclosureOf(models, decoys), cut));
     });
 }
