@@ -90,13 +90,11 @@ describe('a model in the report', () => {
       [null, null, null, null, null],
     );
     assert.equal(model?.end_to_end_ms, null);
-    assert.deepEqual(
-      reportOf(
-        resultOf([{ estimate: { ...estimate, sequential: { ms: 0, lowMs: 0, highMs: 0 } }, endToEnd: undefined }]),
-        SETTINGS,
-      ).models[0]?.parallelism,
-      null,
-    );
+  });
+
+  test('whose longest path takes no time has no parallelism', () => {
+    const [model] = reportOf(resultOf([{ estimate: estimateOf('none', 0), endToEnd: undefined }]), SETTINGS).models;
+    assert.deepEqual([model?.estimate_ms, model?.parallel_ms, model?.parallelism], [0, 0, null]);
   });
 
   test('that was measured once has no interval', () => {
