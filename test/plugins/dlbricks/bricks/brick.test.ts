@@ -77,10 +77,11 @@ describe('a brick runs', () => {
 
     const brick = cutBrick(whole, lastUses(whole), { first: 0, last: 0 });
 
+    // If is the same in all opsets from 16 to 18 (ONNX's changelog of operators).
     assert.deepEqual(
       [...parseModel(brick.model, 'brick').opsets],
       [
-        ['', 17],
+        ['', 16],
         ['com.microsoft', 1],
       ],
     );
