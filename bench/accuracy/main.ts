@@ -42,7 +42,10 @@ async function analysisIn(path: string): Promise<string> {
   return start < 0 ? '' : text.slice(start);
 }
 
-async function runAll(all: readonly Configuration[], place: Omit<MeasuringContext, 'onEvent'>): Promise<readonly Outcome[]> {
+async function runAll(
+  all: readonly Configuration[],
+  place: Omit<MeasuringContext, 'onEvent'>,
+): Promise<readonly Outcome[]> {
   const bar = new cliProgress.SingleBar(
     {
       format: '{bar} {percentage} %  {left}  {doing}',
