@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isJson } from '../../src/base/is-json.js';

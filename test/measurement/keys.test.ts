@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { measurementKey } from '../../src/measurement/measurement.js';
-import { type Protocol, protocolKey } from '../../src/measurement/protocol.js';
+import { measurementKey, type MeasurementSetup, setupKey } from '../../src/measurement/measurement.js';
+import type { Protocol } from '../../src/measurement/protocol.js';
 import { type System, withFingerprint } from '../../src/measurement/system.js';
 import { PROTOCOL, sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 
@@ -10,27 +10,34 @@ const { fingerprint: FINGERPRINT, ...FACTS } = SYSTEM;
 // Stores find measurements by these keys. Where a key changes, a store looks empty; where it says too little, measurements
 // of different things are taken for the same.
 
-describe("a protocol's key", () => {
+describe("a setup's key", () => {
+  const setup: MeasurementSetup = { protocol: PROTOCOL, occasion: 1 };
+
   test('is the one that stores have', () => {
-    assert.equal(protocolKey(PROTOCOL), 'warmup=3,runs=50,min=5,budget=2000ms,occasion=1');
+    assert.equal(setupKey(setup), 'warmup=3,runs=50,min=5,budget=2000ms,occasion=1');
   });
 
-  const changes: readonly Partial<Protocol>[] = [
+  test('names what surrounds a benchmark, where something does', () => {
+    const together = { ...setup, context: { footprintBytes: 2 ** 20 } };
+    assert.equal(setupKey(together), 'warmup=3,runs=50,min=5,budget=2000ms,footprint=1048576,occasion=1');
+  });
+
+  const protocols: readonly Partial<Protocol>[] = [
     { warmupRuns: 4 },
     { runs: 51 },
     { minRuns: 11 },
     { timeBudgetMs: 5001 },
+  ];
+  const changes: readonly Partial<MeasurementSetup>[] = [
+    ...protocols.map((change) => ({ protocol: { ...PROTOCOL, ...change } })),
     { occasion: 2 },
+    { context: { footprintBytes: 2 ** 22 } },
   ];
   for (const change of changes) {
-    test(`differs with ${Object.keys(change).join()}`, () => {
-      assert.notEqual(protocolKey({ ...PROTOCOL, ...change }), protocolKey(PROTOCOL));
+    test(`differs with ${JSON.stringify(change)}`, () => {
+      assert.notEqual(setupKey({ ...setup, ...change }), setupKey(setup));
     });
   }
-
-  test('does not depend on limits, which decide only whether there is a result', () => {
-    assert.equal(protocolKey({ ...PROTOCOL, timeLimitMs: 1, memoryLimitBytes: 1 }), protocolKey(PROTOCOL));
-  });
 });
 
 describe("a system's fingerprint", () => {
@@ -70,11 +77,16 @@ describe("a system's fingerprint", () => {
   });
 });
 
-test("a measurement's key names benchmark, system and protocol", () => {
+test("a measurement's key does not depend on limits, which decide only whether there is a result", () => {
+  const limits = { timeLimitMs: 1, memoryLimitBytes: 1 };
+  assert.deepEqual(measurementKey(sampleMeasurement(1, { limits })), measurementKey(sampleMeasurement(1)));
+});
+
+test("a measurement's key names benchmark, system and setup", () => {
   const measurement = sampleMeasurement(1);
   assert.deepEqual(measurementKey(measurement), {
     signature: measurement.signature,
     system: FINGERPRINT,
-    protocol: protocolKey(PROTOCOL),
+    setup: setupKey(measurement),
   });
 });
