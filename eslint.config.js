@@ -21,6 +21,7 @@ const HOUSES = [
   },
   { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services']] },
   { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
+  { folder: 'fuzz', levels: [['random.ts'], ['mutate'], ['targets'], ['run'], ['main.ts']] },
   {
     folder: 'plugins/dlbricks',
     levels: [
@@ -71,7 +72,10 @@ export default tseslint.config(
   }),
   {
     files: ['src/**/*.ts'],
-    rules: forbid('^(\\.\\./)+(plugins|bench|test|mutants)/', 'The platform imports no plugin, benchmark or test.'),
+    rules: forbid(
+      '^(\\.\\./)+(plugins|bench|test|mutants|fuzz)/',
+      'The platform imports no plugin, benchmark or test.',
+    ),
   },
   {
     files: ['plugins/**/*.ts'],

@@ -1,25 +1,45 @@
-import type { FunctionProto, GraphProto, ModelProto, NodeProto } from '../generated/onnx/onnx.js';
+import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
-import { domainLabel, domainOf, importedOpsets } from './opsets.js';
+import type { FunctionTable } from './function-table.js';
+import { domainLabel, importedOpsets } from './opsets.js';
 import { instantiate } from './instantiate-function.js';
+import { decodePayload } from './payload.js';
 import { quoted } from './quoted.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
 /**
- * Functions that call functions can double the graph with every level, and each call repeats the names in the body. What
- * inlining makes in all is limited, in characters of names and the like.
+ * Each call repeats the names and the attributes in the body, and files of bricks hold every copy. What inlining makes
+ * in all is limited, in characters of names and bytes of values.
  */
 const MAX_INLINED_SIZE = 2 ** 26;
-const MAX_CALL_DEPTH = 50;
 const SIZE_PER_NAME = 16;
+
+/** Larger tensors are weights, which no copy repeats; see steering.ts. */
+const MOST_REPEATED_BYTES = 8192;
 
 function sizeOfNames(names: readonly string[]): number {
   return names.reduce((size, name) => size + SIZE_PER_NAME + name.length, SIZE_PER_NAME);
 }
 
+function sizeOfTexts(texts: readonly Uint8Array[]): number {
+  return texts.reduce((size, text) => size + SIZE_PER_NAME + text.length, 0);
+}
+
+function sizeOfTensor({ rawData, stringData }: TensorProto): number {
+  return Math.min(decodePayload(rawData)?.byteLength ?? 0, MOST_REPEATED_BYTES) + sizeOfTexts(stringData);
+}
+
+/** The attribute without what is in its subgraphs. */
+function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: AttributeProto): number {
+  const values = 4 * floats.length + 8 * ints.length + s.length + sizeOfTexts(strings);
+  const inTensors = [...(t === undefined ? [] : [t]), ...tensors].reduce((size, one) => size + sizeOfTensor(one), 0);
+  return SIZE_PER_NAME + name.length + values + inTensors;
+}
+
 /** The node alone, without the nodes of its subgraphs. */
 function sizeOfNode({ name, input, output, attribute }: NodeProto): number {
-  return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attribute.length * SIZE_PER_NAME;
+  const attributes = attribute.reduce((size, one) => size + sizeOfAttribute(one), 0);
+  return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attributes;
 }
 
 function sizeOfGraph({ input, output, initializer, node }: GraphProto): number {
@@ -37,10 +57,6 @@ function sizeOfNodes(nodes: readonly NodeProto[]): number {
 function sizeOfFunction({ input, output, attributeProto, opsetImport, node }: FunctionProto): number {
   const rest = (attributeProto.length + opsetImport.length) * SIZE_PER_NAME;
   return sizeOfNames(input) + sizeOfNames(output) + rest + sizeOfNodes(node);
-}
-
-function keyOf(domain: string, name: string, overload: string): string {
-  return JSON.stringify([domainOf(domain), name, overload]);
 }
 
 function* namesIn(graph: GraphProto): Generator<string> {
@@ -63,58 +79,50 @@ function unusedPrefix(graph: GraphProto): string {
 }
 
 class Inliner {
-  readonly #functions: ReadonlyMap<string, FunctionProto>;
   readonly #prefix: string;
   readonly #sizes = new Map<FunctionProto, number>();
   #calls = 0;
   #size = 0;
 
   constructor(
-    functions: readonly FunctionProto[],
+    readonly functions: FunctionTable,
     graph: GraphProto,
     readonly opsets: Map<string, number>,
-    readonly source: string,
   ) {
-    this.#functions = new Map(functions.map((fn) => [keyOf(fn.domain, fn.name, fn.overload), fn]));
-    if (this.#functions.size < functions.length) {
-      throw new PlatformError('model', `${source} defines a function twice. Export the model again.`);
-    }
     this.#prefix = unusedPrefix(graph);
   }
 
-  /** @param callers the functions that the nodes come from, outermost first */
-  expand(nodes: readonly NodeProto[], callers: readonly FunctionProto[]): NodeProto[] {
-    const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node, callers) });
+  expand(nodes: readonly NodeProto[]): NodeProto[] {
+    const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node) });
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
       this.#grow(sizeOfNode(node));
-      const fn = this.#functions.get(keyOf(node.domain, node.opType, node.overload));
+      const fn = this.functions.calledBy(node);
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
-      else for (const inner of this.#call(fn, flat, callers)) expanded.push(inner);
+      else for (const inner of this.#call(fn, flat)) expanded.push(inner);
     }
     return expanded;
   }
 
-  #call(fn: FunctionProto, node: NodeProto, callers: readonly FunctionProto[]): readonly NodeProto[] {
-    if (callers.includes(fn)) throw this.#error(fn, 'calls itself');
-    if (callers.length >= MAX_CALL_DEPTH) throw this.#error(fn, `is called more than ${MAX_CALL_DEPTH} levels deep`);
+  #call(fn: FunctionProto, node: NodeProto): readonly NodeProto[] {
     const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
     this.#sizes.set(fn, size);
     this.#grow(size);
     this.#checkOpsets(fn);
     const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
-    if (typeof body === 'string') throw this.#error(fn, body);
-    return this.expand(body, [...callers, fn]);
+    if (typeof body === 'string') throw this.functions.error(fn, body);
+    return this.expand(body);
   }
 
   /** A graph has one version per domain; what only a function imports becomes the graph's. */
   #checkOpsets(fn: FunctionProto): void {
-    const label = `${this.source}: function ${quoted(fn.name)}`;
+    const label = `${this.functions.source}: function ${quoted(fn.name)}`;
     for (const [domain, version] of importedOpsets(fn.opsetImport, label)) {
       const ours = this.opsets.get(domain) ?? version;
       if (ours !== version) {
-        throw this.#error(fn, `uses opset ${version} of ${domainLabel(domain)}, while the model uses ${ours}`);
+        const problem = `uses opset ${version} of ${domainLabel(domain)}, while the model uses ${ours}`;
+        throw this.functions.error(fn, problem);
       }
       this.opsets.set(domain, version);
     }
@@ -126,14 +134,8 @@ class Inliner {
     const advice = 'Export the model without functions.';
     throw new PlatformError(
       'model',
-      `${this.source}: its functions call each other so often that the graph becomes too large. ${advice}`,
+      `${this.functions.source}: its functions call each other so often that the graph becomes too large. ${advice}`,
     );
-  }
-
-  #error(fn: FunctionProto, problem: string): PlatformError {
-    const name = `function ${quoted(fn.name)} of domain ${domainLabel(domainOf(fn.domain))}`;
-    const advice = 'Export the model with its functions inlined (onnx.inliner).';
-    return new PlatformError('model', `${this.source}: ${name} ${problem}. ${advice}`);
   }
 }
 
@@ -142,14 +144,14 @@ class Inliner {
  * depth and inside of subgraphs. A function goes before an operator of the same name.
  * Source: FunctionProto in the ONNX project's onnx.proto.
  *
+ * @param functions whose calls end, and whose extent is checked; see expanded-extent.ts
  * @param opsets the model's imports by domain; those that only a called function has are added
  * @throws PlatformError 'model' naming a function that cannot be inlined
  */
 export function inlineFunctions(
-  { functions }: Pick<ModelProto, 'functions'>,
+  functions: FunctionTable,
   graph: GraphProto,
   opsets: Map<string, number>,
-  source: string,
 ): readonly NodeProto[] {
-  return functions.length === 0 ? graph.node : new Inliner(functions, graph, opsets, source).expand(graph.node, []);
+  return functions.isEmpty ? graph.node : new Inliner(functions, graph, opsets).expand(graph.node);
 }

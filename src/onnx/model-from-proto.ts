@@ -3,6 +3,8 @@ import { PlatformError } from '../base/errors.js';
 import { loadAttributes } from './attributes.js';
 import { constantTensor, isConstant } from './constant-node.js';
 import { readType, tensorTypes } from './declared-type.js';
+import { requireExtent } from './expanded-extent.js';
+import { FunctionTable } from './function-table.js';
 import { inlineFunctions } from './inline-functions.js';
 import type { DeclaredType, Model, Tensor } from './model.js';
 import { nodeOf } from './nested-nodes.js';
@@ -28,7 +30,9 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader): Model 
   }
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
-  const stored = inlineFunctions(proto, graph, imports, source);
+  const functions = new FunctionTable(proto.functions, source);
+  requireExtent(graph.node, functions);
+  const stored = inlineFunctions(functions, graph, imports);
   const opsets = opsetsInUse(imports, stored, source);
 
   const constants = constantTensors(graph, stored, tensors);

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import fc from '../support/property.js';
 import { PlatformError } from '../../src/base/errors.js';
+import { AttributeProto_AttributeType as AttributeType } from '../../src/generated/onnx/onnx.js';
 import { parseModel } from '../../src/onnx/read-model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';
 import {
@@ -15,6 +16,7 @@ import {
   model,
   node,
   pipeline,
+  reference,
   tensor,
   tensorAttribute,
   value,
@@ -144,6 +146,64 @@ describe('a hostile model', () => {
       wholeModel(Buffer.alloc(6_000_000).map((_, i) => (i % 2 === 0 ? 0x0a : 0))),
       /would take more than 768 MiB/,
     );
+  });
+  /** Nodes in the innermost of so many branches, one after another. */
+  const branches = (depth: number, nodes: number): Uint8Array => {
+    const names = Array.from({ length: nodes }, (_, i) => `v${i}`);
+    let inner = graph({
+      node: names.map((name, i) => node('Relu', [names[i - 1] ?? 'x'], [name])),
+      output: [value(names.at(-1) ?? '')],
+    });
+    for (let i = 1; i < depth; i++) {
+      const attributes = ['then_branch', 'else_branch'].map((name, j) =>
+        graphAttribute(name, j === 0 ? inner : graph({})),
+      );
+      inner = graph({ node: [node('If', ['c'], [`b${i}`], attributes)], output: [value(`b${i}`)] });
+    }
+    return pipeline([node('If', ['c'], ['y'], [graphAttribute('then_branch', inner)])], {
+      input: [value('x', [1, 4]), value('c', [], 'bool')],
+    });
+  };
+  test('branches in each other, deeper than any model has them', () => {
+    assert.equal(parseModel(branches(16, 2), 'm.onnx').graph.nodes.length, 1);
+    refused(branches(17, 2), /subgraphs are nested more than 16 deep/);
+  });
+  test('a hundred thousand nodes, looked at from each of the graphs around them', () => {
+    refused(branches(10, 100_000), /more than 524288 nodes/);
+  });
+  test('functions that put what they are given into branches of branches', () => {
+    const given = graphAttribute('g', graph({ node: [node('Relu', ['x'], ['s'])], output: [value('s')] }));
+    const passedOn = (name: string, from: string) => reference(name, from, AttributeType.GRAPH);
+    const functions = Array.from({ length: 9 }, (_, i) => {
+      const inside = graph({
+        node: [
+          i === 8
+            ? node('If', ['c'], ['o'], [passedOn('then_branch', 'g')])
+            : node(`f${i + 1}`, ['c'], ['o'], [passedOn('g', 'g')], { domain: 'local' }),
+        ],
+        output: [value('o')],
+      });
+      const branch = graphAttribute(
+        'then_branch',
+        graph({ node: [node('If', ['c'], ['p'], [graphAttribute('then_branch', inside)])], output: [value('p')] }),
+      );
+      return fn(`f${i}`, { input: ['c'], output: ['b'], attribute: ['g'], node: [node('If', ['c'], ['b'], [branch])] });
+    });
+    const bytes = model(
+      {
+        node: [node('f0', ['c'], ['y'], [given], { domain: 'local' })],
+        input: [value('x', [1, 4]), value('c', [], 'bool')],
+        output: [value('y')],
+      },
+      {
+        functions,
+        opsetImport: [
+          { domain: '', version: 17n },
+          { domain: 'local', version: 1n },
+        ],
+      },
+    );
+    refused(bytes, /subgraphs are nested more than 16 deep/);
   });
   test('a name with control characters is escaped', () => {
     const bytes = pipeline([node('Add', ['x', 'bad\u001b[31m\nname'], ['y'])]);

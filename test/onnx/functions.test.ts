@@ -7,7 +7,7 @@ import {
 } from '../../src/generated/onnx/onnx.js';
 import { parseModel } from '../../src/onnx/read-model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';
-import { float, fn, graph, graphAttribute, model, node, reference, value } from './protos.js';
+import { float, fn, graph, graphAttribute, ints, model, node, reference, value } from './protos.js';
 import { bool, float32, runModel } from './run-model.js';
 
 const call = (name: string, input: string[], output: string[], attributes = [] as NodeProto['attribute']): NodeProto =>
@@ -167,7 +167,25 @@ describe('a function that cannot be inlined is refused by name', () => {
             : (a: string, b: string) => call(`f${i}`, [a], [b]);
         return fn(i === 0 ? 'f' : `f${i - 1}`, { input: ['a'], output: ['b'], node: [next('a', 'h'), next('h', 'b')] });
       }),
+      /more than 524288 nodes/,
+    ],
+    [
+      'its values are repeated at every level',
+      Array.from({ length: 12 }, (_, i) => {
+        const axes = ints('axes', new Array<number>(10_000).fill(1));
+        const next = (a: string, b: string) =>
+          i === 11 ? node('Relu', [a], [b], [axes]) : call(`f${i}`, [a], [b], []);
+        return fn(i === 0 ? 'f' : `f${i - 1}`, { input: ['a'], output: ['b'], node: [next('a', 'h'), next('h', 'b')] });
+      }),
       /call each other so often/,
+    ],
+    [
+      'it is called too deep',
+      Array.from({ length: 51 }, (_, i) => {
+        const inner = i === 50 ? node('Relu', ['a'], ['b']) : call(`f${i}`, ['a'], ['b']);
+        return fn(i === 0 ? 'f' : `f${i - 1}`, { input: ['a'], output: ['b'], node: [inner] });
+      }),
+      /"f49".*more than 50 levels deep/,
     ],
   ];
   test('a graph that is passed on doubles at every level', { timeout: 60_000 }, () => {
@@ -187,7 +205,10 @@ describe('a function that cannot be inlined is refused by name', () => {
     });
     const seed = graphAttribute('g', graph({ node: [node('Relu', ['x'], ['s'])], output: [value('s')] }));
     const bytes = withFunctions([call('f0', ['x'], ['y'], [seed])], [...levels, last]);
-    assert.throws(() => parseModel(bytes, 'm.onnx'), { name: 'PlatformError', message: /call each other so often/ });
+    assert.throws(() => parseModel(bytes, 'm.onnx'), {
+      name: 'PlatformError',
+      message: /more than 524288 nodes/,
+    });
   });
 
   for (const [what, functions, pattern] of wrong) {

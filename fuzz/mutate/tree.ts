@@ -1,0 +1,133 @@
+import type { Random } from '../random.js';
+import { hostileCount } from './hostile-values.js';
+
+/** What the mutations of trees have to know of a format. */
+export interface Grammar<T> {
+  /** None where the node holds no others. */
+  parts(node: T): readonly T[];
+  withParts(node: T, parts: readonly T[]): T;
+  /** Nodes of one kind may stand in each other's places. */
+  kind(node: T): string | number;
+  /** Something in the node's place that its reader does not expect. */
+  hostile(node: T, random: Random): T;
+}
+
+/** Indices of parts, from the root down. */
+type Path = readonly number[];
+
+/** A node and where it stands. */
+interface Place<T> {
+  readonly node: T;
+  readonly index: number;
+  readonly around: Place<T> | undefined;
+}
+
+function pathTo(place: Place<unknown>): Path {
+  const path: number[] = [];
+  for (let at = place; at.around !== undefined; at = at.around) path.push(at.index);
+  return path.reverse();
+}
+
+/** Nodes that a mutation may add; what is quadratic takes seconds from here on. */
+const MOST_NODES = 20_000;
+
+/** Levels of a tree; what is nested deeper is a matter of texts. */
+const MOST_DEPTH = 1000;
+
+/** A tree and the operations that take its place in the format for granted. */
+class Tree<T> {
+  constructor(
+    readonly root: T,
+    readonly grammar: Grammar<T>,
+  ) {}
+
+  /** Of all nodes, the root's first. */
+  places(): readonly Place<T>[] {
+    const found: Place<T>[] = [{ node: this.root, index: 0, around: undefined }];
+    for (const around of found) {
+      if (found.length > MOST_NODES) break;
+      this.grammar.parts(around.node).forEach((node, index) => found.push({ node, index, around }));
+    }
+    return found;
+  }
+
+  at(path: Path): T {
+    return path.reduce<T>((node, index) => this.grammar.parts(node)[index] as T, this.root);
+  }
+
+  /** The tree with other nodes where the path leads. */
+  put(path: Path, nodes: readonly T[]): T {
+    const replaceIn = (node: T, depth: number): T => {
+      const parts = [...this.grammar.parts(node)];
+      const index = path[depth] ?? 0;
+      const inside = depth === path.length - 1 ? nodes : [replaceIn(parts[index] as T, depth + 1)];
+      return this.grammar.withParts(node, [...parts.slice(0, index), ...inside, ...parts.slice(index + 1)]);
+    };
+    return path.length === 0 ? (nodes[0] ?? this.root) : replaceIn(this.root, 0);
+  }
+}
+
+function sizeOf<T>(node: T, grammar: Grammar<T>): number {
+  return grammar.parts(node).reduce((size, part) => size + sizeOf(part, grammar), 1);
+}
+
+/** One change of a tree: makes the new root. @param path of the node that is changed, never the root's */
+type Mutation = <T>(tree: Tree<T>, path: Path, random: Random) => T;
+
+const remove: Mutation = (tree, path) => tree.put(path, []);
+
+const replace: Mutation = (tree, path, random) => {
+  return tree.put(path, [tree.grammar.hostile(tree.at(path), random)]);
+};
+
+const duplicate: Mutation = (tree, path, random) => {
+  const node = tree.at(path);
+  const most = Math.max(2, Math.floor(MOST_NODES / sizeOf(node, tree.grammar)));
+  return tree.put(path, new Array<typeof node>(hostileCount(random, most)).fill(node));
+};
+
+/** Puts one node in another one's place, and that one in its own where neither holds the other. */
+const swap = <T>(tree: Tree<T>, path: Path, random: Random): T => {
+  const other = pathTo(random.pick(tree.places()));
+  const [node, otherNode] = [tree.at(path), tree.at(other)];
+  const changed = tree.put(path, [otherNode]);
+  const isApart = path.length === other.length && path.length > 0;
+  return isApart ? new Tree(changed, tree.grammar).put(other, [node]) : changed;
+};
+
+/** The places of all nodes inside of one of the same kind, each with the nearest such. */
+function nestable<T>(
+  { grammar, root }: Tree<T>,
+  places: readonly Place<T>[],
+): readonly (readonly [Place<T>, Place<T>])[] {
+  return places.flatMap((place): (readonly [Place<T>, Place<T>])[] => {
+    let around = place.around;
+    while (around !== undefined && grammar.kind(around.node) !== grammar.kind(place.node)) around = around.around;
+    return around === undefined || around.node === root ? [] : [[around, place]];
+  });
+}
+
+/** Puts what is around a node into its place, again and again: a list in a list, a branch in a branch. */
+const nest = <T>(tree: Tree<T>, path: Path, random: Random): T => {
+  const pairs = nestable(tree, tree.places());
+  const pair = pairs.length === 0 ? undefined : random.pick(pairs);
+  const whole = pair === undefined ? path : pathTo(pair[1]);
+  const around = pair === undefined ? path.slice(0, random.below(path.length)) : pathTo(pair[0]);
+  const inner = whole.slice(around.length);
+  const outer = new Tree(tree.at(around), tree.grammar);
+  const room = Math.floor(MOST_NODES / sizeOf(outer.root, tree.grammar));
+  const times = Math.min(room, hostileCount(random, Math.ceil(MOST_DEPTH / inner.length)));
+  let nested = outer.root;
+  for (let i = 0; i < times; i++) nested = outer.put(inner, [nested]);
+  return around.length === 0 ? nested : tree.put(around, [nested]);
+};
+
+const MUTATIONS: readonly Mutation[] = [remove, replace, replace, duplicate, swap, nest];
+
+/** The tree with one random change of its structure. */
+export function mutateTree<T>(root: T, grammar: Grammar<T>, random: Random): T {
+  const tree = new Tree(root, grammar);
+  const path = pathTo(random.pick(tree.places()));
+  if (path.length === 0 || path.length > MOST_DEPTH) return root;
+  return random.pick(MUTATIONS)(tree, path, random);
+}

@@ -1,0 +1,50 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Target, Verdict } from '../targets/target.js';
+import { type Case, inputOf } from './case.js';
+
+// A process of its own for the inputs, so that one that hangs or takes all memory is found instead of ending everything.
+// Its arguments are the module that has the TARGETS, and a folder for their files.
+
+/** What became of one input. */
+export type Answer =
+  | {
+      readonly kind: 'done';
+      readonly verdict: Verdict;
+      readonly byteLength: number;
+      readonly cpuMs: number;
+      readonly peakBytes: number;
+    }
+  | { readonly kind: 'failed'; readonly error: string };
+
+const [module = '', folder = ''] = process.argv.slice(2);
+const { TARGETS } = (await import(module)) as { readonly TARGETS: readonly Target[] };
+
+/** Made once: some are expensive. */
+const seeded = new Map<string, Target>();
+for (const target of TARGETS) {
+  const seeds = await target.seeds();
+  seeded.set(target.name, { ...target, seeds: () => Promise.resolve(seeds) });
+}
+
+async function answerTo({ target: name, seed }: Case): Promise<Answer> {
+  const target = seeded.get(name);
+  if (target === undefined) return { kind: 'failed', error: `there is no target ${name}` };
+  const input = await inputOf(target, seed);
+  const own = join(folder, name);
+  await mkdir(own, { recursive: true });
+  const before = process.cpuUsage();
+  try {
+    const verdict = await target.check(input, own);
+    const { user, system } = process.cpuUsage(before);
+    const peakBytes = process.resourceUsage().maxRSS * 1024;
+    return { kind: 'done', verdict, byteLength: input.length, cpuMs: (user + system) / 1000, peakBytes };
+  } catch (error) {
+    return { kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+process.on('message', (one: Case) => {
+  void answerTo(one).then((answer) => process.send?.(answer));
+});
+process.send?.('ready');

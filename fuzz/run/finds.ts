@@ -1,0 +1,29 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Case } from './case.js';
+
+/** How a case is written in commands and names of files. */
+export function nameOf({ target, seed }: Case): string {
+  return `${target}:${seed}`;
+}
+
+/** The case that a name stands for; undefined where it is none. */
+export function caseOf(name: string): Case | undefined {
+  const [, target, seed] = /^([a-z]+):(\d+)$/.exec(name) ?? [];
+  return target === undefined || seed === undefined ? undefined : { target, seed: Number(seed) };
+}
+
+/** What is the same about finds that have the same cause: the target, and the first line without its numbers and texts. */
+export function causeOf({ target }: Case, problem: string): string {
+  const [line = ''] = problem.split('\n');
+  return `${target} ${line.replace(/"[^"]*"|'[^']*'|\d+/g, '_').slice(0, 80)}`;
+}
+
+/** Keeps an input that fails, and what is wrong. @returns the folder */
+export async function keepFind(out: string, one: Case, input: Uint8Array, problem: string): Promise<string> {
+  const folder = join(out, `${one.target}-${one.seed}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'input'), input);
+  await writeFile(join(folder, 'problem.txt'), `make fuzz SEED=${nameOf(one)}\n\n${problem}\n`);
+  return folder;
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Target, Verdict } from '../targets/target.js';
+import { type Case, inputOf } from './case.js';
+import { causeOf, keepFind, nameOf } from './finds.js';
+import type { Limits } from './limits.js';
+import { type Outcome, Prober } from './prober.js';
+
+export interface FuzzOptions {
+  /** The module that exports the TARGETS. */
+  readonly module: string;
+  readonly limits: Limits;
+  /** Where finds are kept. */
+  readonly out: string;
+  readonly print: (line: string) => void;
+}
+
+/** How many inputs of a target were what, for each target. */
+export type Counts = ReadonlyMap<string, Readonly<Record<Verdict | 'found', number>>>;
+
+async function targetsIn(module: string): Promise<readonly Target[]> {
+  return ((await import(module)) as { readonly TARGETS: readonly Target[] }).TARGETS;
+}
+
+async function withProber<T>({ module, limits }: FuzzOptions, use: (prober: Prober) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
+  const prober = new Prober(module, folder, limits);
+  try {
+    return await use(prober);
+  } finally {
+    await prober.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Gives one input after another to all targets in turn, as long as it is wanted, and keeps those that fail; of those with
+ * one cause the first.
+ *
+ * @param seed of the first round; each round has the next one
+ */
+export async function fuzz(seed: number, isWanted: () => boolean, options: FuzzOptions): Promise<Counts> {
+  const { module, out, print } = options;
+  const targets = await targetsIn(module);
+  const counts = new Map(targets.map(({ name }) => [name, { read: 0, refused: 0, found: 0 }]));
+  const causes = new Set<string>();
+  await withProber(options, async (prober) => {
+    for (let round = seed; isWanted(); round++) {
+      for (const target of targets) {
+        if (!isWanted()) return;
+        const one: Case = { target: target.name, seed: round };
+        const outcome = await prober.probe(one);
+        const count = counts.get(target.name) ?? { read: 0, refused: 0, found: 0 };
+        count[outcome.kind === 'held' ? outcome.verdict : 'found']++;
+        if (outcome.kind === 'held') continue;
+        const cause = causeOf(one, outcome.problem);
+        if (causes.has(cause)) continue;
+        causes.add(cause);
+        const folder = await keepFind(out, one, await inputOf(target, one.seed), outcome.problem);
+        print(`${nameOf(one)}: ${outcome.problem}\nKept in ${folder}. Again: make fuzz SEED=${nameOf(one)}`);
+      }
+    }
+  });
+  return counts;
+}
+
+/** What becomes of one case. */
+export function repeat(one: Case, options: FuzzOptions): Promise<Outcome> {
+  return withProber(options, (prober) => prober.probe(one));
+}

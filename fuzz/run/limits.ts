@@ -1,0 +1,18 @@
+/** What an input may take. Generous: a machine that runs other things as well must not make finds. */
+export interface Limits {
+  /** Processor time for any input, and for each further mebibyte of one. */
+  readonly cpuMs: number;
+  /** After this long the process counts as hanging. */
+  readonly hangMs: number;
+  /** Of JavaScript's objects. */
+  readonly heapBytes: number;
+  /** Of the process in all. */
+  readonly peakBytes: number;
+}
+
+export const LIMITS: Limits = { cpuMs: 15_000, hangMs: 60_000, heapBytes: 512 * 2 ** 20, peakBytes: 1024 * 2 ** 20 };
+
+/** Processor time for an input of this size. */
+export function cpuLimitMs({ cpuMs }: Limits, byteLength: number): number {
+  return cpuMs * (1 + byteLength / 2 ** 20);
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { inputOf } from '../../fuzz/run/case.js';
+import { caseOf, nameOf } from '../../fuzz/run/finds.js';
+import { fuzz, type FuzzOptions, repeat } from '../../fuzz/run/fuzz.js';
+import { TARGETS } from './planted-targets.js';
+
+const MIB = 2 ** 20;
+
+async function optionsFor(t: TestContext, only: string): Promise<FuzzOptions & { readonly printed: string[] }> {
+  const out = await mkdtemp(join(tmpdir(), 'finds-'));
+  t.after(() => rm(out, { recursive: true }));
+  const printed: string[] = [];
+  return {
+    module: new URL(`planted-targets.js?only=${only}`, import.meta.url).href,
+    limits: { cpuMs: 2000, hangMs: 15_000, heapBytes: 256 * MIB, peakBytes: 1024 * MIB },
+    out,
+    print: (line) => void printed.push(line),
+    printed,
+  };
+}
+
+/** Inputs of each reader until which its bug has to be found. */
+const MOST_ROUNDS = 5000;
+
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  inherits: /TypeError: .*is not a function/,
+  blames: /does not name file: something is wrong/,
+  swallows: /the process ended:[^]*heap out of memory|MiB of memory/,
+  crawls: /ms of processor time for \d+ bytes|not done after 15 s/,
+  hangs: /ms of processor time for \d+ bytes|not done after 15 s/,
+};
+
+describe('the fuzzer', { timeout: 300_000 }, () => {
+  for (const { name } of TARGETS) {
+    test(`finds a reader that ${name}, keeps the input, and finds it again by its seed`, async (t) => {
+      const options = await optionsFor(t, name);
+      let rounds = 0;
+      await fuzz(1, () => options.printed.length === 0 && rounds++ < MOST_ROUNDS, options);
+
+      const [line = ''] = options.printed;
+      assert.match(line, EXPECTED[name] ?? /^$/);
+      const found = caseOf(/Again: make fuzz SEED=(\S+)$/.exec(line)?.[1] ?? '');
+      assert.ok(found);
+      const [folder = ''] = await readdir(options.out);
+      assert.ok(line.includes(join(options.out, folder)));
+      const target = TARGETS.find((one) => one.name === name);
+      assert.ok(target);
+      const kept = await readFile(join(options.out, folder, 'input'));
+      assert.ok(kept.equals(await inputOf(target, found.seed)));
+      assert.match(await readFile(join(options.out, folder, 'problem.txt'), 'utf8'), new RegExp(nameOf(found)));
+      assert.equal((await repeat(found, options)).kind, 'found');
+    });
+  }
+});

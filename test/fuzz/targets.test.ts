@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { inputOf } from '../../fuzz/run/case.js';
+import { TARGETS } from '../../fuzz/targets/index.js';
+import { type Verdict } from '../../fuzz/targets/target.js';
+
+describe('a target of the fuzzer', () => {
+  for (const target of TARGETS) {
+    test(`${target.name}: reads its seeds`, async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), 'targets-'));
+      t.after(() => rm(folder, { recursive: true }));
+      for (const seed of await target.seeds()) assert.equal(await target.check(seed, folder), 'read');
+    });
+
+    test(`${target.name}: makes the same input of the same number, inputs that are read, and such that are not`, async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), 'targets-'));
+      t.after(() => rm(folder, { recursive: true }));
+      const verdicts = new Set<Verdict>();
+      for (let seed = 0; seed < 200 && verdicts.size < 2; seed++) {
+        const input = await inputOf(target, seed);
+        assert.ok(Buffer.from(input).equals(await inputOf(target, seed)));
+        verdicts.add(await target.check(input, folder));
+      }
+      assert.equal(verdicts.size, 2);
+    });
+  }
+});
