@@ -69,7 +69,9 @@ export function unknownValues(model: Model): UnknownValues {
       if (name === '') continue;
       const type = staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       if (type === undefined) types.push(name);
-      if (fromShapes.has(name) || (type !== undefined && maySteer(type) && folded.has(node))) contents.push(name);
+      // A constant of unknown type may steer as well.
+      const steers = folded.has(node) && (type === undefined || maySteer(type));
+      if (fromShapes.has(name) || steers) contents.push(name);
     }
   }
   return { types, contents };
