@@ -1,5 +1,6 @@
 import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
+import { ownValue } from '../base/own-value.js';
 import { drawTable } from '../base/text-table.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
@@ -21,11 +22,11 @@ export function analysisResult(document: AnalysisTable): TableResult {
   const keys = columns.map(({ key }) => key);
   return {
     document,
-    records: { keys, rows: rows.map((row) => keys.map((key) => row[key])) },
+    records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key))) },
     table: {
       titles: columns.map(({ title, unit }) => oneLine(unit === undefined ? title : `${title} (${unit})`)),
       aligns: columns.map(({ align }) => align),
-      rows: rows.map((row) => keys.map((key) => shown(row[key]))),
+      rows: rows.map((row) => keys.map((key) => shown(ownValue(row, key)))),
     },
     notes: notes.map(oneLine),
   };

@@ -1,4 +1,4 @@
-import { PlatformError } from '../base/errors.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
 import { drawTable } from '../base/text-table.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
@@ -9,7 +9,7 @@ import type { OwnedHost } from './host.js';
 export const DEFAULT_SERVER = '127.0.0.1:7080';
 
 type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
-type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
+export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
 /** What a follower of an evaluation has in the end. */
 export interface Outcome {
@@ -77,9 +77,27 @@ export function estimatesTable(estimates: readonly EstimateEvent[]): string {
   return `${drawTable({ titles, aligns: ['left', 'right', 'right', 'right'], rows })}\n`;
 }
 
-/** A result document as text that people can read as well. */
-export function resultText({ resultJson }: DoneEvent): string {
-  return `${JSON.stringify(JSON.parse(resultJson), null, 2)}\n`;
+/**
+ * A result document.
+ *
+ * @throws PlatformError `unauthenticated` where the server keeps it from us, `internal` where it is none
+ */
+export function resultOf({ resultJson }: DoneEvent): unknown {
+  if (resultJson === undefined) {
+    const problem = 'the server gives results to those only who show its token';
+    throw new PlatformError('unauthenticated', `${problem}: give it by --token-file or MLMODELSCOPE_TOKEN`);
+  }
+  try {
+    return JSON.parse(resultJson);
+  } catch (cause) {
+    const problem = `the result of the evaluation is no JSON (${messageOf(cause)})`;
+    throw new PlatformError('internal', `${problem}; report it to the author of its plugin`, { cause });
+  }
+}
+
+/** A result document as text that people can read as well. @throws PlatformError as {@link resultOf} */
+export function resultText(done: DoneEvent): string {
+  return `${JSON.stringify(resultOf(done), null, 2)}\n`;
 }
 
 /** Prints what an evaluation came to, and says by the exit code whether all of it is there. */

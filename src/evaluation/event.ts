@@ -65,10 +65,10 @@ const count = z
   .max(2 ** 32 - 1);
 const ms = z.number().nonnegative().optional();
 
-/** What the platform keeps and tells of an evaluation. */
-export const platformEventSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('waiting'), reason: text }),
-  z.strictObject({ kind: z.literal('started'), plugin: text, pluginVersion: text, agent: text, attempt: count }),
+const resultJson = z.string().max(MAX_RESULT_BYTES);
+const done = z.strictObject({ kind: z.literal('done'), resultJson, partial: z.boolean() });
+
+const otherPluginEvents = [
   z.strictObject({ kind: z.literal('planned'), summary: text, known: count, toMeasure: count }),
   z.strictObject({ kind: z.literal('measuring'), done: count, total: count, label: text }),
   z.strictObject({
@@ -80,9 +80,22 @@ export const platformEventSchema = z.discriminatedUnion('kind', [
     coverage: z.number().min(0).max(1),
   }),
   z.strictObject({ kind: z.literal('note'), level: z.enum(['info', 'warning']), message: text }),
-  z.strictObject({ kind: z.literal('done'), resultJson: z.string().max(MAX_RESULT_BYTES), partial: z.boolean() }),
   z.strictObject({ kind: z.literal('failed'), code: z.enum(ERROR_CODES), message: text }),
   z.strictObject({ kind: z.literal('cancelled') }),
+] as const;
+
+/** What a plugin tells the platform. The rest is for the platform to say. */
+export const pluginEventSchema = z.discriminatedUnion('kind', [...otherPluginEvents, done]);
+
+export type PluginEvent = z.infer<typeof pluginEventSchema>;
+
+/** What the platform keeps and tells of an evaluation. */
+export const platformEventSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('waiting'), reason: text }),
+  z.strictObject({ kind: z.literal('started'), plugin: text, pluginVersion: text, agent: text, attempt: count }),
+  ...otherPluginEvents,
+  // Kept with its result; told without it where a reader may not have it.
+  done.extend({ resultJson: resultJson.optional() }),
 ]);
 
 export type PlatformEvent = z.infer<typeof platformEventSchema>;
@@ -99,7 +112,7 @@ export interface LoggedEvent {
   readonly event: PlatformEvent;
 }
 
-export function isFinal(event: PlatformEvent): event is FinalEvent {
+export function isFinal<Event extends PlatformEvent>(event: Event): event is Event & FinalEvent {
   return event.kind === 'done' || event.kind === 'failed' || event.kind === 'cancelled';
 }
 
@@ -113,12 +126,12 @@ function clipped(message: string): string {
 }
 
 /** The failure with this message, which is shortened where it is longer than events may be. */
-export function failure(code: ErrorCode, message: string): FinalEvent {
+export function failure(code: ErrorCode, message: string): PluginEvent & FinalEvent {
   return { kind: 'failed', code, message: clipped(message) };
 }
 
-/** An event of a plugin as the platform keeps it; texts that are too long are shortened. */
-export function platformEventOf(event: EvaluationEvent): PlatformEvent {
+/** An event of a plugin as it tells the platform; texts that are too long are shortened. */
+export function pluginEventOf(event: EvaluationEvent): PluginEvent {
   switch (event.kind) {
     case 'planned':
       return { ...event, summary: clipped(event.summary) };

@@ -45,6 +45,12 @@ const eventSchema = z.strictObject({
 });
 
 export type EventDocument = Readonly<z.infer<typeof eventSchema>>;
+
+/** What an event is kept under. */
+export function eventKey(evaluation: string, sequence: number): Pick<EventDocument, 'evaluation' | 'sequence'> {
+  return { evaluation, sequence: String(sequence).padStart(12, '0') };
+}
+
 export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
 const RECORDS: CollectionDefinition<EvaluationRecord> = {

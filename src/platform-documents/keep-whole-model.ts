@@ -76,7 +76,7 @@ export function platformDocuments(
     metadata: {
       signature: measurement.signature,
       system: system.fingerprint,
-      protocol: measurementKey(measurement).protocol,
+      protocol: measurementKey(measurement).setup,
       threads: String(system.runOptions.threads),
     },
   };

@@ -1,4 +1,5 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import { statusOf } from './status.js';
 
@@ -37,6 +38,28 @@ export class ActiveCalls {
     } catch (error) {
       call.emit('error', statusOf(error));
     }
+  }
+
+  /**
+   * Sends a message of a stream, and waits until its client has taken it, so that nothing else is made ready before.
+   *
+   * @throws PlatformError what the signal is aborted with
+   */
+  async send<Response>(
+    call: ServerWritableStream<unknown, Response>,
+    message: Response,
+    signal: AbortSignal,
+  ): Promise<void> {
+    throwIfCancelled(signal);
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done, { once: true });
+      call.write(message, done);
+    });
+    throwIfCancelled(signal);
   }
 
   /** Aborts the work behind every call. */

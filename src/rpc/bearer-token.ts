@@ -27,22 +27,32 @@ function tokenOf(metadata: Metadata): string | undefined {
   return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
 }
 
-/** Refuses calls that are no reads and show no or another token, before anything of their messages is read. */
-export function requireToken(token: string): ServerInterceptor {
-  return ({ path }, call) => {
-    if (methodKind(path) === 'read') return new ServerInterceptingCall(call);
+/** What a server does about its token. */
+export interface TokenCheck {
+  /** Refuses calls that are no reads and show no or another token, before anything of their messages is read. */
+  readonly interceptor: ServerInterceptor;
+  /** Whether the call that came with this metadata has shown the token. */
+  isShownWith(metadata: Metadata): boolean;
+}
+
+export function checkToken(token: string): TokenCheck {
+  /** Of calls that have shown it; the token itself goes no further. */
+  const shownWith = new WeakSet<Metadata>();
+  const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
         const shown = tokenOf(metadata);
-        if (shown !== undefined && isSame(shown, token)) {
-          metadata.remove(HEADER);
-          next(metadata);
+        metadata.remove(HEADER);
+        if (shown !== undefined && isSame(shown, token)) shownWith.add(metadata);
+        else if (methodKind(path) !== 'read') {
+          const what = shown === undefined ? 'this call needs a token' : 'the token is not the one of this server';
+          call.sendStatus({ code: status.UNAUTHENTICATED, details: `${what}; ${ADVICE}` });
           return;
         }
-        const what = shown === undefined ? 'this call needs a token' : 'the token is not the one of this server';
-        call.sendStatus({ code: status.UNAUTHENTICATED, details: `${what}; ${ADVICE}` });
+        next(metadata);
       })
       .build();
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   };
+  return { interceptor, isShownWith: (metadata) => shownWith.has(metadata) };
 }

@@ -13,6 +13,8 @@ interface Connection {
   receiving: number;
   /** Bytes of the socket that need no memory any more. */
   settledBytes: number;
+  /** Bytes of answers that the client has not taken yet. */
+  answeringBytes: number;
 }
 
 /** A request that is on its way. */
@@ -25,6 +27,13 @@ export interface Receiving {
   giveUp(): void;
 }
 
+/** Memory for the answers of one connection. */
+export interface Answering {
+  /** @returns false where there is no room */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+}
+
 /** Of a connection that is closed. */
 const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
 
@@ -32,16 +41,19 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
 
+type Limits = Pick<ServerLimits, 'firstCallMs' | 'receivingBytes' | 'answeringBytes' | 'answeringBytesPerConnection'>;
+
 /**
  * The connections of a server, each with the bytes that it has brought and that no handler has got yet: messages are
  * gathered in memory until they are whole, for as long as the client likes. Past the limit those that hold the most
- * are closed.
+ * are closed. Likewise answers are in memory until they are taken; past their limits there is no room for more.
  */
 export class Connections {
   readonly #byPeer = new Map<string, Connection>();
   #timer: NodeJS.Timeout | undefined;
+  #answeringBytes = 0;
 
-  constructor(private readonly limits: Pick<ServerLimits, 'firstCallMs' | 'receivingBytes'>) {}
+  constructor(private readonly limits: Limits) {}
 
   get size(): number {
     return this.#byPeer.size;
@@ -50,7 +62,7 @@ export class Connections {
   add(socket: Socket): void {
     const peer = peerOf(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
-    this.#byPeer.set(peer, { socket, firstCall, receiving: 0, settledBytes: 0 });
+    this.#byPeer.set(peer, { socket, firstCall, receiving: 0, settledBytes: 0, answeringBytes: 0 });
     // Whoever serves the socket handles its errors; between two owners there may be none, and the process would end.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
@@ -78,6 +90,25 @@ export class Connections {
       },
       giveUp: () => {
         setTimeout(() => connection.socket.destroy(), FAREWELL_MS).unref();
+      },
+    };
+  }
+
+  /** A call of the client at this address, `ip:port`, is to be answered. */
+  answering(peer: string): Answering {
+    const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0 };
+    const { answeringBytes, answeringBytesPerConnection } = this.limits;
+    return {
+      take: (bytes) => {
+        const isFull = connection.answeringBytes > 0 && connection.answeringBytes + bytes > answeringBytesPerConnection;
+        if (isFull || this.#answeringBytes + bytes > answeringBytes) return false;
+        connection.answeringBytes += bytes;
+        this.#answeringBytes += bytes;
+        return true;
+      },
+      giveBack: (bytes) => {
+        connection.answeringBytes -= bytes;
+        this.#answeringBytes -= bytes;
       },
     };
   }

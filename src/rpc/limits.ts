@@ -6,12 +6,17 @@ export const MAX_MESSAGE_BYTES = 64 * MIB;
 /** Largest request of methods that don't ask for more. */
 export const MAX_REQUEST_BYTES = 4 * MIB;
 
+/** Largest request of health checks and reflection, which are names. */
+export const MAX_NAME_REQUEST_BYTES = 4096;
+
 /** What all clients of a server together may make it take. */
 export interface ServerLimits {
   /** Further ones are closed as they come. */
   readonly connections: number;
   /** Calls at a time on one connection; further ones wait at the client. */
   readonly callsPerConnection: number;
+  /** Calls at a time on all connections; further ones are refused, health checks excepted. */
+  readonly calls: number;
   /** A connection that has made no call after this long is closed. */
   readonly firstCallMs: number;
   /** From a call's start until its request is there. */
@@ -20,16 +25,26 @@ export interface ServerLimits {
   readonly idleMs: number;
   /** Of requests that are on their way; past it the connection that brings the most is closed. */
   readonly receivingBytes: number;
-  /** Of requests that are being answered; past it further ones are refused. */
+  /** Of requests that are being answered, with the memory that their values take; past it further ones are refused. */
   readonly heldBytes: number;
+  /** From when an answer is given to a connection until its client has taken it. */
+  readonly answerMs: number;
+  /** Of answers that are on their way; past it further ones are refused. */
+  readonly answeringBytes: number;
+  /** The same on one connection, which may have one answer of any size. */
+  readonly answeringBytesPerConnection: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
   connections: 512,
   callsPerConnection: 100,
+  calls: 4096,
   firstCallMs: 30_000,
   requestMs: 60_000,
   idleMs: 10 * 60_000,
   receivingBytes: 512 * MIB,
   heldBytes: 512 * MIB,
+  answerMs: 60_000,
+  answeringBytes: 256 * MIB,
+  answeringBytesPerConnection: MAX_MESSAGE_BYTES,
 };

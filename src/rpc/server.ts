@@ -1,23 +1,25 @@
 import {
   logVerbosity,
-  Server,
+  type Metadata,
   ServerCredentials,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { HealthImplementation } from 'grpc-health-check';
 import net from 'node:net';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
-import { requireToken } from './bearer-token.js';
+import { checkToken } from './bearer-token.js';
 import { Connections } from './connections.js';
+import { GuardedServer } from './guarded-server.js';
+import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
-import { receiveRequests, type RequestFormat } from './receive-requests.js';
+import { receiveRequests } from './receive-requests.js';
 import { addReflection } from './reflection.js';
 import type { ServerSecurity } from './security.js';
+import { sendAnswers } from './send-answers.js';
 
 /** How long calls that were told to stop may take to do so. */
 const SHUTDOWN_LIMIT_MS = 2000;
@@ -37,6 +39,9 @@ export interface AddOptions<Implementation> {
 export interface RpcServer {
   /** For handlers: answers calls, and aborts the work behind them when the server closes. */
   readonly calls: ActiveCalls;
+
+  /** Whether a call has shown the token, or none is wanted. For what reads give to some only. */
+  isTrusted(call: { readonly metadata: Metadata }): boolean;
 
   /** Adds a service, with its health. Before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
@@ -103,10 +108,9 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const calls = new ActiveCalls();
   const connections = new Connections(limits);
-  const formats = new Map<string, RequestFormat>();
   const services: string[] = [];
-  const health = new HealthImplementation({ '': 'SERVING' });
-  const server = new Server({
+  const check = security.token === undefined ? undefined : checkToken(security.token);
+  const server = new GuardedServer((formats) => ({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
@@ -115,13 +119,15 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,
+    // Those that come first are nearest to the network.
     interceptors: [
+      sendAnswers(formats, connections, limits),
       receiveRequests(formats, connections, limits),
-      ...(security.token === undefined ? [] : [requireToken(security.token)]),
+      ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],
-  });
-  health.addToServer(server);
+  }));
+  const health = addHealth(server);
   const injector = server.createConnectionInjector(credentialsOf(security));
   const listener = net.createServer((socket) => {
     connections.add(socket);
@@ -146,15 +152,10 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   let stopped: Promise<void> | undefined;
   return {
     calls,
+    isTrusted: ({ metadata }) => check === undefined || check.isShownWith(metadata),
 
     addService(definition, implementation, { maxRequestBytes = {} } = {}) {
-      const largest = new Map(Object.entries<number | undefined>(maxRequestBytes));
-      const undecoded = Object.entries(definition).map(([name, method]) => {
-        const { path, requestDeserialize } = method;
-        formats.set(path, { decode: requestDeserialize, maxBytes: largest.get(name) });
-        return [name, { ...method, requestDeserialize: (bytes: Buffer) => bytes }];
-      });
-      server.addService(Object.fromEntries(undecoded) as typeof definition, implementation);
+      server.addContractService(definition, implementation, new Map(Object.entries(maxRequestBytes)));
       const path = Object.values(definition)[0]?.path ?? '';
       const name = path.slice(1, path.lastIndexOf('/'));
       services.push(name);

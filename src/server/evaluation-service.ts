@@ -1,5 +1,4 @@
-import type { handleServerStreamingCall, handleUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
-import { once } from 'node:events';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
   type CancelEvaluationRequest,
   type CancelEvaluationResponse,
@@ -19,24 +18,22 @@ import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import type { RpcServer } from '../rpc/server.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { throwIfCancelled } from '../base/cancellation.js';
-import { toWireLogged } from '../evaluation/wire/event-wire.js';
+import type { Event } from '../generated/mlmodelscope/evaluation/v1/event.js';
+import { toWireLogged, toWireWithheld } from '../evaluation/wire/event-wire.js';
+import { Followers } from './followers.js';
 import type { Platform } from './platform.js';
 import { toWireEvaluation } from '../evaluation/wire/record-wire.js';
 import { fromWireSubmission } from '../evaluation/wire/submission-wire.js';
+import { ResultTeller } from './tell-result.js';
 
 const DEFAULT_PAGE = 100;
 const LARGEST_PAGE = 1000;
 
-/** Writes, and waits as long as the client does not read. */
-async function writeTo<T>(call: ServerWritableStream<unknown, T>, message: T, signal: AbortSignal): Promise<void> {
-  if (call.write(message)) return;
-  // An aborted wait is an aborted call, which the next look at the signal tells.
-  await once(call, 'drain', { signal }).catch(() => undefined);
-}
-
 /** Adds the service by which evaluations are submitted and followed. */
 export function addEvaluationService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
+  const followers = new Followers();
+  const results = new ResultTeller(platform);
 
   const submitEvaluation: handleUnaryCall<SubmitEvaluationRequest, SubmitEvaluationResponse> = (call, callback) => {
     void calls.answer(call, callback, async () => {
@@ -49,19 +46,33 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
 
   const followEvaluation: handleServerStreamingCall<FollowEvaluationRequest, FollowEvaluationResponse> = (call) => {
     void calls.stream(call, async (signal) => {
-      const { evaluationId, afterSequence } = call.request;
-      for await (const event of platform.follow(evaluationId, Number(afterSequence), signal)) {
-        await writeTo(call, { event: toWireLogged(event) }, signal);
+      const { evaluationId, afterSequence, resultInParts } = call.request;
+      const isTrusted = server.isTrusted(call);
+      const send = (event: Event): Promise<void> => calls.send(call, { event }, signal);
+      const leave = followers.add(call.getPeer());
+      try {
+        for await (const logged of platform.follow(evaluationId, Number(afterSequence), signal)) {
+          if (logged.event.kind !== 'done') await send(toWireLogged(logged));
+          else if (!isTrusted) await send(toWireWithheld(logged));
+          else if (resultInParts) await results.inParts(evaluationId, logged, send);
+          else await results.whole(evaluationId, logged, send, signal);
+        }
         throwIfCancelled(signal);
+      } finally {
+        leave();
       }
-      throwIfCancelled(signal);
     });
   };
 
   const getEvaluation: handleUnaryCall<GetEvaluationRequest, GetEvaluationResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
-      const { record, last } = await platform.get(call.request.evaluationId);
-      return { evaluation: toWireEvaluation(record), lastEvent: last === undefined ? undefined : toWireLogged(last) };
+    void calls.answer(call, callback, async (signal) => {
+      const { evaluationId, withoutResult } = call.request;
+      const { record, last } = await platform.get(evaluationId, signal);
+      const evaluation = toWireEvaluation(record);
+      if (last === undefined) return { evaluation, lastEvent: undefined };
+      if (!server.isTrusted(call)) return { evaluation, lastEvent: toWireWithheld(last) };
+      if (withoutResult || last.event.kind !== 'done') return { evaluation, lastEvent: toWireLogged(last) };
+      return results.whole(evaluationId, last, (lastEvent) => Promise.resolve({ evaluation, lastEvent }), signal);
     });
   };
 

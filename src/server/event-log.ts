@@ -1,13 +1,17 @@
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
 import { isFinal, type LoggedEvent, type PlatformEvent } from '../evaluation/event.js';
-import type { EventDocument } from '../evaluation/records.js';
+import { type EventDocument, eventKey } from '../evaluation/records.js';
 
 /** Events of one evaluation; those of measuring replace each other and do not count. */
 export const MAX_EVENTS = 10_000;
 
 /** Characters of JSON of all these events together, the result apart. */
 const MAX_CHARACTERS = 16 * 2 ** 20;
+
+function withoutResult(event: PlatformEvent): PlatformEvent {
+  return event.kind === 'done' ? { kind: 'done', partial: event.partial } : event;
+}
 
 /** How much of a log its reader has seen. */
 export interface Cursor {
@@ -19,6 +23,7 @@ export interface Cursor {
 /**
  * What has happened in one evaluation. Everything is in the store before anybody hears of it, so that no number is ever
  * used twice; only how far measuring is stays in memory. A log is bounded, so readers read it instead of being sent to.
+ * The result, which may be large, is in the store only, see {@link Results}.
  */
 export class EventLog {
   readonly #events: LoggedEvent[];
@@ -40,7 +45,7 @@ export class EventLog {
   static async open(evaluation: string, documents: Collection<EventDocument>): Promise<EventLog> {
     const known: LoggedEvent[] = [];
     for await (const { sequence, at, event } of documents.find({ evaluation })) {
-      known.push({ sequence: Number(sequence), at, event });
+      known.push({ sequence: Number(sequence), at, event: withoutResult(event) });
     }
     return new EventLog(evaluation, documents, known);
   }
@@ -75,13 +80,8 @@ export class EventLog {
     } else {
       this.#account(event);
       const sequence = last + 1;
-      await this.documents.put({
-        evaluation: this.evaluation,
-        sequence: String(sequence).padStart(12, '0'),
-        at,
-        event,
-      });
-      this.#events.push({ sequence, at, event });
+      await this.documents.put({ ...eventKey(this.evaluation, sequence), at, event });
+      this.#events.push({ sequence, at, event: withoutResult(event) });
       if (isFinal(event)) this.#measuring = undefined;
     }
     for (const wake of [...this.#waiting]) wake();

@@ -3,17 +3,21 @@ import type { AgentDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { type AttachedPlugin, DEFAULT_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
 import { isFinal, type LoggedEvent } from '../evaluation/event.js';
-import { EventLog } from './event-log.js';
+import { EndedLogs, type OpenLog } from './ended-logs.js';
 import { EvaluationJob } from './job.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
 import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
 import { loadSubmission, type Submission } from '../evaluation/submission.js';
+import { Results } from './results.js';
 import { digestOf, putSubmission } from './submission-store.js';
 
 /** Evaluations that have not ended. */
 const MAX_JOBS = 1000;
 
 const ID = /^[A-Za-z0-9-]{8,64}$/;
+
+/** The most evaluations that are listed. */
+const MOST_LISTED = 1000;
 
 export interface PlatformOptions {
   readonly store: ResultStore;
@@ -38,9 +42,14 @@ export class Platform {
   /** Those that have not ended. */
   readonly #jobs = new Map<string, EvaluationJob>();
   readonly #submitting = new Map<string, Promise<EvaluationRecord>>();
+  readonly #endedLogs: EndedLogs;
+  readonly #results: Results;
+  #listing: Promise<readonly EvaluationRecord[]> | undefined;
 
   private constructor({ store, agents, limits }: PlatformOptions) {
     this.#collections = evaluationCollections(store);
+    this.#endedLogs = new EndedLogs(this.#collections.events);
+    this.#results = new Results(this.#collections.events);
     this.#agents = agents;
     this.#dispatcher = new Dispatcher({
       agents,
@@ -120,38 +129,63 @@ export class Platform {
     return record;
   }
 
-  /** @throws PlatformError `not_found` */
-  async get(id: string): Promise<EvaluationView> {
-    const job = this.#jobs.get(id);
-    if (job !== undefined) return { record: job.record, last: job.log.last };
-    const record = await this.#recordOf(id);
-    return { record, last: (await EventLog.open(id, this.#collections.events)).last };
+  /** Without its result. @throws PlatformError `not_found` */
+  async get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
+    const record = this.#jobs.get(id)?.record ?? (await this.#recordOf(id));
+    const { log, close } = await this.#logOf(id, signal);
+    close();
+    return { record, last: log.last };
   }
 
-  /** Newest first. */
-  async list(): Promise<readonly EvaluationRecord[]> {
-    const records: EvaluationRecord[] = [];
-    for await (const record of this.#collections.records.find({})) records.push(record);
-    return records.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt));
+  /** The result that came with an event of an evaluation, as JSON; undefined where there is none. */
+  result(id: string, { sequence, event }: LoggedEvent): Promise<string | undefined> {
+    return event.kind === 'done' ? this.#results.get(id, sequence) : Promise.resolve(undefined);
+  }
+
+  /** The newest 1000, newest first. Those who ask at the same time share one look at the store. */
+  list(): Promise<readonly EvaluationRecord[]> {
+    this.#listing ??= this.#newest().finally(() => (this.#listing = undefined));
+    return this.#listing;
+  }
+
+  async #newest(): Promise<readonly EvaluationRecord[]> {
+    let newest: EvaluationRecord[] = [];
+    const sort = (): void => {
+      newest = newest.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MOST_LISTED);
+    };
+    for await (const record of this.#collections.records.find({})) {
+      newest.push(record);
+      if (newest.length >= 2 * MOST_LISTED) sort();
+    }
+    sort();
+    return newest;
   }
 
   /**
-   * The events after a sequence number, and those to come; ends with the evaluation, or the signal.
+   * The events after a sequence number, and those to come, without the result; ends with the evaluation, or the signal.
    *
    * @throws PlatformError `not_found`
    */
   async *follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
-    const job = this.#jobs.get(id);
-    if (job === undefined) await this.#recordOf(id);
-    const log = job?.log ?? (await EventLog.open(id, this.#collections.events));
-    let after = { sequence: afterSequence, measurings: 0 };
-    while (!signal.aborted) {
-      const { events, cursor } = log.read(after);
-      after = cursor;
-      yield* events;
-      if (log.hasEnded && log.read(after).events.length === 0) return;
-      await log.changed(after, signal);
+    if (!this.#jobs.has(id)) await this.#recordOf(id);
+    const { log, close } = await this.#logOf(id, signal);
+    try {
+      let after = { sequence: afterSequence, measurings: 0 };
+      while (!signal.aborted) {
+        const { events, cursor } = log.read(after);
+        after = cursor;
+        yield* events;
+        if (log.hasEnded && log.read(after).events.length === 0) return;
+        await log.changed(after, signal);
+      }
+    } finally {
+      close();
     }
+  }
+
+  async #logOf(id: string, signal?: AbortSignal): Promise<OpenLog> {
+    const job = this.#jobs.get(id);
+    return job === undefined ? await this.#endedLogs.open(id, signal) : { log: job.log, close: () => {} };
   }
 
   /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found` */

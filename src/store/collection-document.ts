@@ -1,5 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
+import { ownValue } from '../base/own-value.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
 
@@ -37,7 +38,7 @@ export function checkedDocument<Document extends object>(
 export function textsOf(fields: readonly string[], document: object): readonly string[] | undefined {
   const texts: string[] = [];
   for (const field of fields) {
-    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    const value = ownValue(document as Readonly<Record<string, unknown>>, field);
     if (typeof value !== 'string') return undefined;
     texts.push(value);
   }
@@ -54,7 +55,7 @@ export function problemWithKey(texts: readonly string[]): string | undefined {
 
 function refused({ name, key }: CollectionShape, document: object, problem: string, cause?: unknown): PlatformError {
   const values = key.map((field) => {
-    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    const value = ownValue(document as Readonly<Record<string, unknown>>, field);
     return typeof value === 'string' ? value.slice(0, 64) : typeof value;
   });
   return new PlatformError(

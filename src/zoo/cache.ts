@@ -50,21 +50,21 @@ async function isComplete(file: string, byteLength: number): Promise<boolean> {
   return found?.isFile() === true && found.size === byteLength;
 }
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EDQUOT: "this user's disk quota is used up",
-  EEXIST: 'a part of that path is a file',
-  EFBIG: 'the file would exceed the limit on file sizes (ulimit -f)',
-  EISDIR: 'a folder is where the file should be',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of that path is a file',
-  EPERM: 'this user may not write there',
-  EROFS: 'the file system is read-only',
-};
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'this user may not write there'],
+  ['EDQUOT', "this user's disk quota is used up"],
+  ['EEXIST', 'a part of that path is a file'],
+  ['EFBIG', 'the file would exceed the limit on file sizes (ulimit -f)'],
+  ['EISDIR', 'a folder is where the file should be'],
+  ['ENOSPC', 'the disk is full'],
+  ['ENOTDIR', 'a part of that path is a file'],
+  ['EPERM', 'this user may not write there'],
+  ['EROFS', 'the file system is read-only'],
+]);
 
 function storageError(name: string, folder: string, byteLength: number, thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown instanceof PlatformError) return thrown;
-  const reason = REMEDIES[String(thrown.code)] ?? thrown.message;
+  const reason = REMEDIES.get(String(thrown.code)) ?? thrown.message;
   const megabytes = Math.ceil(byteLength / 1e6);
   return new PlatformError(
     'storage',

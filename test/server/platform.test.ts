@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import type { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { until } from '../support/until.js';
 import { AGENT, directoryWith, openPlatform, submission } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
 const deadline = { timeout: 20_000 };
 const ID = 'evaluation-1';
 
-/** Everything that happens until the end. */
+const forever = new AbortController().signal;
+
+/** Everything that happens until the end, the result included. */
 async function eventsOf(platform: Platform, id = ID): Promise<readonly PlatformEvent[]> {
   const events: PlatformEvent[] = [];
-  for await (const { event } of platform.follow(id, 0, new AbortController().signal)) events.push(event);
+  for await (const logged of platform.follow(id, 0, forever)) {
+    const { event } = logged;
+    events.push(event.kind === 'done' ? { ...event, resultJson: await platform.result(id, logged) } : event);
+  }
   return events;
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await setTimeout(5);
 }
 
 async function fresh(t: TestContext, limits = {}) {
@@ -91,7 +92,7 @@ describe('an evaluation', deadline, () => {
     await platform.submit(ID, submission());
     await eventsOf(platform);
     const later: number[] = [];
-    for await (const { sequence } of platform.follow(ID, 1, new AbortController().signal)) later.push(sequence);
+    for await (const { sequence } of platform.follow(ID, 1, forever)) later.push(sequence);
     assert.deepEqual(later, [2]);
   });
 
@@ -106,7 +107,7 @@ describe('an evaluation', deadline, () => {
     await platform.submit(ID, submission());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'measuring');
     await until(async () => JSON.stringify((await platform.get(ID)).last).includes('brick 4'));
-    const follow = platform.follow(ID, 1, new AbortController().signal);
+    const follow = platform.follow(ID, 1, forever);
     const next = await follow.next();
     await follow.return(undefined);
     assert.ok(next.done === false);

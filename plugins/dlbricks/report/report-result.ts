@@ -11,7 +11,7 @@ const KEYS = [
   'estimate_ms',
   'estimate_low_ms',
   'estimate_high_ms',
-  'parallel_ms',
+  'parallelism',
   'end_to_end_ms',
   'end_to_end_repeat_ms',
   'normalized_latency',

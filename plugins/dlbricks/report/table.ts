@@ -9,7 +9,7 @@ import { wrap } from './wrap.js';
 const MOST_MISSING_SHOWN = 5;
 
 /** What goes first where a terminal is too narrow for all columns. */
-const DISPENSABLE = ['longest path (ms)', 'again', '±', 'unique', 'layers'];
+const DISPENSABLE = ['parallelism', 'again', '±', 'unique', 'layers'];
 
 export interface TableOptions {
   readonly color: boolean;

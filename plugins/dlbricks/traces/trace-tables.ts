@@ -1,21 +1,11 @@
 import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { formatMs } from '../report/columns.js';
+import { counted, formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
 /** How many missing layers are named per model before the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
-
-const UNKNOWN = '-';
-
-function percent(value: number | null, digits = 1): string {
-  return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
   return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
@@ -129,7 +119,7 @@ function summaryLines(report: TraceReport): readonly string[] {
   }
   if (summary.speedup !== null && summary.whole_seconds !== null && summary.unique_seconds !== null) {
     lines.push(
-      `one run of each: whole models ${summary.whole_seconds.toFixed(2)} s, unique layers ${summary.unique_seconds.toFixed(2)} s, speedup ${summary.speedup.toFixed(3)}`,
+      `one run of each: whole models ${summary.whole_seconds.toFixed(2)} s, unique layers ${summary.unique_seconds.toFixed(2)} s, the paper's ratio ${summary.speedup.toFixed(3)}`,
     );
   }
   return lines.map(oneLine);

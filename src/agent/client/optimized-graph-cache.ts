@@ -10,7 +10,7 @@ import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
 /** Part of every key: to be raised when what an agent makes of a graph changes. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 /** A graph is kept for the system that it was optimized on, and for no other. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
@@ -21,8 +21,8 @@ function fileName({ fingerprint }: System, { signature }: Benchmark): string {
 /** What is in a cached file; undefined where it is missing or damaged, so that it is made anew. */
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
-    const { benchmark, values } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
-    return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values) };
+    const { benchmark, values, costMs } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
+    return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values), costMs };
   } catch {
     return undefined;
   }
@@ -40,17 +40,21 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
     system: (runOptions) => agent.system(runOptions),
-    measure: (benchmark, runOptions, protocol, options) => agent.measure(benchmark, runOptions, protocol, options),
-    trace: (benchmark, runOptions, protocol, level, options) => {
-      return agent.trace(benchmark, runOptions, protocol, level, options);
-    },
+    measuresTogether: () => agent.measuresTogether(),
+    measure: (requests, options) => agent.measure(requests, options),
+    trace: (request, level, options) => agent.trace(request, level, options),
     inferTypes: (benchmark, signal) => agent.inferTypes(benchmark, signal),
     async optimize(benchmark, runOptions, signal) {
       const file = join(folder, fileName(await agent.system(runOptions), benchmark));
       const known = await read(file);
       if (known !== undefined) return known;
       const optimized = await agent.optimize(benchmark, runOptions, signal);
-      const response = { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values) };
+      const { costMs } = optimized;
+      const response = {
+        benchmark: toWireBenchmark(optimized.benchmark),
+        values: toWireValues(optimized.values),
+        costMs,
+      };
       const bytes = OptimizeResponse.encode(response).finish();
       await keep(file, bytes).catch(() => undefined);
       return optimized;

@@ -1,66 +1,18 @@
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
-import {
-  ImagesRequest,
-  type PredictorOpenRequest,
-  PredictService,
-  URLsRequest,
-} from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
 
 /** Pictures of one request. */
-export const MAX_INPUTS = 1000;
+const MAX_INPUTS = 1000;
 
-/** What a request may say besides its pictures. */
-const MAX_BYTES_BESIDE = 2 ** 20;
-
-/** Where URLsRequest and ImagesRequest hold what to look at. */
-const INPUTS_FIELD = 2;
-
-/**
- * Counts before decoding: an empty picture takes two bytes on the wire and a hundred in memory.
- *
- * @throws PlatformError `usage`
- */
-function checkInputs(bytes: Uint8Array): void {
-  const reader = new BinaryReader(bytes);
-  let inputs = 0;
-  let beside = 0;
-  while (reader.pos < reader.len) {
-    const start = reader.pos;
-    const [field, type] = reader.tag();
-    reader.skip(type, field);
-    if (field === INPUTS_FIELD && type === WireType.LengthDelimited) inputs++;
-    else beside += reader.pos - start;
-  }
-  if (inputs > MAX_INPUTS) {
-    throw new PlatformError('usage', `the request has ${inputs} inputs; send at most ${MAX_INPUTS} at a time`);
-  }
-  if (beside > MAX_BYTES_BESIDE) {
-    throw new PlatformError('usage', `the request has ${beside} bytes besides its inputs; at most ${MAX_BYTES_BESIDE}`);
-  }
+/** @throws PlatformError `usage` for no pictures, or too many; `field` is what the request calls them */
+export function requireInputs(inputs: readonly unknown[], field: string): void {
+  if (inputs.length === 0) throw new PlatformError('usage', `${field} is empty`);
+  if (inputs.length <= MAX_INPUTS) return;
+  throw new PlatformError('usage', `the request has ${inputs.length} inputs; send at most ${MAX_INPUTS} at a time`);
 }
-
-/** The contract with guarded decoding. */
-export const GUARDED_PREDICT = {
-  ...PredictService,
-  urLs: {
-    ...PredictService.urLs,
-    requestDeserialize: (bytes: Buffer): URLsRequest => {
-      checkInputs(bytes);
-      return URLsRequest.decode(bytes);
-    },
-  },
-  images: {
-    ...PredictService.images,
-    requestDeserialize: (bytes: Buffer): ImagesRequest => {
-      checkInputs(bytes);
-      return ImagesRequest.decode(bytes);
-    },
-  },
-};
 
 const MAX_TEXT_LENGTH = 1024;
 

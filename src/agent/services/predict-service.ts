@@ -1,17 +1,17 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
-import { PlatformError } from '../../base/errors.js';
-import type {
-  DatasetRequest,
-  FeaturesResponse,
-  ImagesRequest,
-  PredictionOptions,
-  Predictor,
-  PredictorCloseRequest,
-  PredictorCloseResponse,
-  PredictorOpenRequest,
-  ResetRequest,
-  ResetResponse,
-  URLsRequest,
+import {
+  type DatasetRequest,
+  type FeaturesResponse,
+  type ImagesRequest,
+  type PredictionOptions,
+  type Predictor,
+  type PredictorCloseRequest,
+  type PredictorCloseResponse,
+  type PredictorOpenRequest,
+  PredictService,
+  type ResetRequest,
+  type ResetResponse,
+  type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
@@ -28,7 +28,7 @@ import { imageBatches, type InputBatch, madeUpBatches, predictBatches } from '..
 import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from '../predict/dataset.js';
 import { type ModelInUse, OpenModels } from '../predict/open-models.js';
 import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
-import { checkOpenRequest, GUARDED_PREDICT, idOf } from '../predict/request.js';
+import { checkOpenRequest, idOf, requireInputs } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 import { fetchUrl } from '../predict/url.js';
@@ -143,7 +143,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     const { images } = call.request;
     void calls.answer(call, callback, (signal) => {
       return predict(call.request, signal, ({ model }, batchSize) => {
-        if (images.length === 0) throw new PlatformError('usage', 'images is empty');
+        requireInputs(images, 'images');
         imageInputOf(model);
         return imageBatches(images, batchSize, (image, place) => ({ id: idOf(image, place), bytes: image.data }));
       });
@@ -154,7 +154,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     const { urls } = call.request;
     void calls.answer(call, callback, (requestSignal) => {
       return predict(call.request, requestSignal, ({ model }, batchSize, signal) => {
-        if (urls.length === 0) throw new PlatformError('usage', 'urls is empty');
+        requireInputs(urls, 'urls');
         imageInputOf(model);
         return imageBatches(urls, batchSize, async (url, place, maxBytes) => {
           const bytes = await fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal });
@@ -179,7 +179,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
   };
 
   server.addService(
-    GUARDED_PREDICT,
+    PredictService,
     {
       open: answerOpen,
       close: answerClose,

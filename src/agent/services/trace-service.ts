@@ -2,7 +2,7 @@ import type { handleServerStreamingCall, Metadata } from '@grpc/grpc-js';
 import {
   type TakeSpansRequest,
   type TakeSpansResponse,
-  TraceBenchmarkRequest,
+  type TraceBenchmarkRequest,
   type TraceBenchmarkResponse,
   TraceServiceService,
 } from '../../generated/mlmodelscope/trace/v1/trace.js';
@@ -13,21 +13,12 @@ import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { BenchmarkServiceOptions } from './benchmark-service.js';
 import { defaultMemoryLimitBytes, describeSystem } from './describe-system.js';
-import { decodeGuarded } from '../wire/guarded-request.js';
 import { tracedOf } from '../worker/job-end.js';
 import { fromWireLevel, toWireLayerTrace, toWireSpan } from '../wire/trace-wire.js';
 import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress } from '../wire/benchmark-wire.js';
 
 /** Far below the limit of a message: a span has about a kilobyte. */
 const SPANS_PER_MESSAGE = 500;
-
-const DEFINITION = {
-  ...TraceServiceService,
-  traceBenchmark: {
-    ...TraceServiceService.traceBenchmark,
-    requestDeserialize: (bytes: Buffer) => decodeGuarded(bytes, (checked) => TraceBenchmarkRequest.decode(checked)),
-  },
-};
 
 /** Runs the work in the trace of the caller: that is where the server has put it already, unless tracing was off until now. */
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
@@ -46,16 +37,18 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const { request } = call;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+        // Who does not read has no use for it either.
+        if (signal.aborted || call.writableNeedDrain) return;
+        call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
       const onWaiting = (): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (plan.warmupRuns + plan.runs) });
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs) });
       };
-      const job = { kind: 'trace', benchmark, runOptions, plan } as const;
-      const limits = { timeLimitMs: 2 * plan.timeLimitMs, memoryLimitBytes: plan.memoryLimitBytes };
-      const run = () => runner.run(job, limits, { signal, onProgress, onWaiting });
+      const job = { kind: 'trace', benchmark, runOptions, protocol, limits } as const;
+      const ofBoth = { ...limits, timeLimitMs: 2 * limits.timeLimitMs };
+      const run = () => runner.run(job, ofBoth, { signal, onProgress, onWaiting });
       const end = await inCallersTrace(call.metadata, async () => {
         return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
       });
@@ -65,17 +58,16 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
   };
 
   const answerTakeSpans: handleServerStreamingCall<TakeSpansRequest, TakeSpansResponse> = (call) => {
-    void calls.stream(call, () => {
-      const spans = (activeTracing()?.takeSpans(call.request.traceId) ?? []).map(toWireSpan);
+    void calls.stream(call, async (signal) => {
+      const spans = activeTracing()?.takeSpans(call.request.traceId) ?? [];
       for (let sent = 0; sent < spans.length; sent += SPANS_PER_MESSAGE) {
-        call.write({ spans: spans.slice(sent, sent + SPANS_PER_MESSAGE) });
+        await calls.send(call, { spans: spans.slice(sent, sent + SPANS_PER_MESSAGE).map(toWireSpan) }, signal);
       }
-      return Promise.resolve();
     });
   };
 
   server.addService(
-    DEFINITION,
+    TraceServiceService,
     { traceBenchmark: answerTraceBenchmark, takeSpans: answerTakeSpans },
     { maxRequestBytes: { traceBenchmark: MAX_MESSAGE_BYTES } },
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BenchmarkInput } from '../../measurement/benchmark.js';
-import { protocolSchema } from '../../measurement/protocol.js';
+import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
 
@@ -42,7 +42,9 @@ export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
 });
 
-export const planSchema = protocolSchema.extend({
-  timeBudgetMs: z.number().positive().max(MAX_DURATION_MS),
-  timeLimitMs: z.number().positive().max(MAX_DURATION_MS),
+/** How a client asks to measure. */
+export const setupSchema = z.strictObject({
+  protocol: protocolSchema.extend({ timeBudgetMs: z.number().positive().max(MAX_DURATION_MS) }),
+  occasion: z.int().min(1),
+  limits: limitsSchema.extend({ timeLimitMs: z.number().positive().max(MAX_DURATION_MS) }),
 });

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import { PlatformError } from '../../base/errors.js';
 import { drawTable } from '../../base/text-table.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort, parseHostPort } from '../../rpc/loopback.js';
 import { parseAddress } from '../address.js';
-import { DEFAULT_SERVER, leave, printOutcome, showToEnd } from '../evaluations.js';
+import { DEFAULT_SERVER, type DoneEvent, leave, printOutcome, resultOf, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 
 interface ServerFlags {
@@ -39,6 +40,12 @@ function inWords(last: LoggedEvent | undefined): string {
     case 'cancelled':
       return 'cancelled';
   }
+}
+
+/** The last event of an evaluation that is done, with its result. */
+async function doneEvent(client: EvaluationClient, id: string, { sequence }: LoggedEvent): Promise<DoneEvent> {
+  for await (const { event } of client.follow(id, sequence - 1)) if (event.kind === 'done') return event;
+  throw new PlatformError('internal', 'the server told of no end of the evaluation');
 }
 
 function table(evaluations: readonly EvaluationSummary[]): string {
@@ -87,9 +94,10 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
     .action((id: string, flags: ServerFlags) =>
       withServer(flags, async (client) => {
         const { evaluation, last } = await client.get(id);
-        const result: unknown = last?.event.kind === 'done' ? JSON.parse(last.event.resultJson) : undefined;
-        if (flags.json === true) printJson({ ...evaluation, last, result });
-        else host.print(`${table([evaluation])}${inWords(last)}\n`);
+        if (flags.json === true) {
+          const result = last?.event.kind === 'done' ? resultOf(await doneEvent(client, id, last)) : undefined;
+          printJson({ ...evaluation, last, result });
+        } else host.print(`${table([evaluation])}${inWords(last)}\n`);
       }),
     );
 

@@ -48,6 +48,7 @@ export interface EvaluationClient {
   submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
   /** The events after a sequence number until the last one, also through a restart of the server. */
   follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
+  /** The last event is without its result, which {@link EvaluationClient.follow} gives. */
   get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
   /** Newest first. */
   list(most: number): Promise<readonly EvaluationSummary[]>;
@@ -59,6 +60,12 @@ export interface EvaluationClient {
 
 function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof PlatformError ? error.code : undefined;
+}
+
+/** The event with the parts of its result that came before it; older servers send it whole. */
+function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
+  if (logged.event.kind !== 'done' || parts.length === 0) return logged;
+  return { ...logged, event: { ...logged.event, resultJson: parts.join('') } };
 }
 
 /** Connects with the first call. */
@@ -83,14 +90,17 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;
     let answers: AsyncIterator<FollowEvaluationResponse, undefined> | undefined;
+    /** Of the result, since the stream began. */
+    let parts: string[] = [];
     const next = async (hears: () => void): Promise<IteratorResult<FollowEvaluationResponse, undefined>> => {
-      const request = { evaluationId: id, afterSequence: BigInt(after) };
+      const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };
       const callOptions = { deadlineMs: FOLLOW_DEADLINE_MS, signal };
       answers ??= client.stream(followEvaluation, request, callOptions)[Symbol.asyncIterator]();
       try {
         return await answers.next();
       } catch (error) {
         answers = undefined;
+        parts = [];
         // The deadline of the stream: the server is there.
         if (codeOf(error) === 'timeout') hears();
         throw error;
@@ -108,10 +118,12 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
         });
         // Without a last event: there was none after the number.
         if (answer.done === true) return;
-        const logged = eventIn(answer.value.event);
+        const { event } = answer.value;
+        if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);
+        const logged = eventIn(event);
         if (logged === undefined) continue;
         after = Math.max(after, logged.sequence);
-        yield logged;
+        yield withResult(logged, parts);
         if (isFinal(logged.event)) return;
       }
     } finally {
@@ -128,7 +140,8 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
     follow,
 
     async get(id) {
-      const answer = await client.unary(getEvaluation, { evaluationId: id }, { deadlineMs: CALL_DEADLINE_MS });
+      const request = { evaluationId: id, withoutResult: true };
+      const answer = await client.unary(getEvaluation, request, { deadlineMs: CALL_DEADLINE_MS });
       return { evaluation: evaluationIn(answer), last: eventIn(answer.lastEvent) };
     },
 

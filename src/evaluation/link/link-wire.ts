@@ -3,7 +3,7 @@
 import { PlatformError } from '../../base/errors.js';
 import type { AttachRequest, AttachResponse } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
-import { fromWireEvent, toWireEvent } from '../wire/event-wire.js';
+import { fromWirePluginEvent, toWireEvent } from '../wire/event-wire.js';
 import type { PlatformMessage, PluginMessage } from './link.js';
 import { fromWireSubmission, toWireSubmission } from '../wire/submission-wire.js';
 
@@ -31,7 +31,7 @@ export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage
       return { kind: 'renewal' };
     case 'runEvent': {
       const { evaluationId: evaluation, attempt, event } = message.value;
-      return { kind: 'event', evaluation, attempt, event: fromWireEvent(event) };
+      return { kind: 'event', evaluation, attempt, event: fromWirePluginEvent(event) };
     }
   }
 }

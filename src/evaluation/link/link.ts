@@ -1,5 +1,5 @@
 import type { Submission } from '../submission.js';
-import type { PlatformEvent } from '../event.js';
+import type { PluginEvent } from '../event.js';
 
 /** What a plugin says of itself when it comes. */
 export interface Registration {
@@ -38,7 +38,7 @@ export interface Run extends RunKey {
 export type PluginMessage =
   | ({ readonly kind: 'registration' } & Registration)
   | { readonly kind: 'renewal' }
-  | ({ readonly kind: 'event'; readonly event: PlatformEvent } & RunKey);
+  | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
 
 /** From the platform to a plugin. */
 export type PlatformMessage =

@@ -10,12 +10,11 @@ import {
   failure,
   isFinal,
   MAX_RESULT_BYTES,
-  type PlatformEvent,
-  platformEventOf,
-  platformEventSchema,
+  type PluginEvent,
+  pluginEventOf,
+  pluginEventSchema,
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
-import { settingsOf } from '../manifest-schema.js';
 import { loadSubmission } from '../submission.js';
 
 /** What runs of a plugin have in common. */
@@ -48,22 +47,22 @@ async function patiently<T>(answer: Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 /** What the plugin told, which may be anything: it is code of somebody else. */
-function checked(name: string, told: EvaluationEvent): PlatformEvent {
+function checked(name: string, told: EvaluationEvent): PluginEvent {
   const wrong = (problem: string): PlatformError =>
     new PlatformError(
       'internal',
       `the plugin ${name} told something that is no event: ${problem}; report it to its author`,
     );
-  let event: PlatformEvent;
+  let event: PluginEvent;
   try {
-    event = platformEventOf(told);
+    event = pluginEventOf(told);
   } catch (error) {
     throw wrong(messageOf(error));
   }
   if (event?.kind === 'done' && event.resultJson.length > MAX_RESULT_BYTES) {
     throw wrong(`a result of ${event.resultJson.length} characters, where ${MAX_RESULT_BYTES} are the most`);
   }
-  const parsed = platformEventSchema.safeParse(event);
+  const parsed = pluginEventSchema.safeParse(event);
   if (parsed.success) return parsed.data;
   throw wrong(schemaProblems(parsed.error).join('; '));
 }
@@ -73,10 +72,10 @@ async function* eventsOf(
   run: Run,
   { store, connect }: PluginTools,
   signal: AbortSignal,
-): AsyncGenerator<PlatformEvent> {
+): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
-  const settings = settingsOf(evaluation, run.submission);
-  for (const message of loaded.notes) yield platformEventOf({ kind: 'note', level: 'info', message });
+  const settings = loaded.settingsOf(evaluation.settings);
+  for (const message of loaded.notes) yield pluginEventOf({ kind: 'note', level: 'info', message });
   const agent = connect(run.agent);
   const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
   let isAnswering = true;
@@ -115,7 +114,7 @@ export async function* runEvaluation(
   run: Run,
   tools: PluginTools,
   signal: AbortSignal,
-): AsyncGenerator<PlatformEvent> {
+): AsyncGenerator<PluginEvent> {
   try {
     yield* eventsOf(evaluation, run, tools, signal);
   } catch (error) {

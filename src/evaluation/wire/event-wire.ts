@@ -2,7 +2,14 @@
 import { PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/event.js';
-import { type LoggedEvent, type PlatformEvent, platformEventSchema } from '../event.js';
+import {
+  type LoggedEvent,
+  type PlatformEvent,
+  platformEventSchema,
+  type PluginEvent,
+  pluginEventSchema,
+} from '../event.js';
+import type { z } from 'zod';
 
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
@@ -13,6 +20,19 @@ export function toWireEvent(event: PlatformEvent): wire.Event {
 
 export function toWireLogged({ sequence, at, event }: LoggedEvent): wire.Event {
   return { sequence: BigInt(sequence), time: new Date(at), event: payloadOf(event) };
+}
+
+/** A piece of the result that the event comes with, before the event. */
+export function toWireResultPart({ sequence, at }: LoggedEvent, json: string): wire.Event {
+  const event = { $case: 'resultPart', value: { json } } as const;
+  return { sequence: BigInt(sequence - 1), time: new Date(at), event };
+}
+
+/** The event for a reader who may not have the result. */
+export function toWireWithheld(logged: LoggedEvent): wire.Event {
+  const { event, ...rest } = toWireLogged(logged);
+  if (event?.$case !== 'done') return { ...rest, event };
+  return { ...rest, event: { $case: 'done', value: { ...event.value, resultJson: '', resultWithheld: true } } };
 }
 
 function payloadOf(event: PlatformEvent): wire.Event['event'] {
@@ -30,7 +50,7 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
     case 'note':
       return { $case: 'note', value: { level: LEVELS[event.level], message: event.message } };
     case 'done':
-      return { $case: 'done', value: event };
+      return { $case: 'done', value: doneOf(event) };
     case 'failed':
       return { $case: 'failed', value: event };
     case 'cancelled':
@@ -38,30 +58,49 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
   }
 }
 
-function plain({ event }: wire.Event): unknown {
-  if (event?.$case !== 'note') return event === undefined ? undefined : { kind: event.$case, ...event.value };
-  const { level, message } = event.value;
-  return { kind: 'note', level: level === LEVELS.warning ? 'warning' : 'info', message };
+function doneOf({ resultJson, partial }: Extract<PlatformEvent, { readonly kind: 'done' }>): wire.Done {
+  return { resultJson: resultJson ?? '', partial, resultWithheld: false };
 }
 
-/**
- * What happened, checked: plugins and servers may be of any make.
- *
- * @throws PlatformError `usage` for what is no event
- */
-export function fromWireEvent(message: wire.Event | undefined): PlatformEvent {
-  const parsed = platformEventSchema.safeParse(message === undefined ? undefined : plain(message));
+function plain({ event }: wire.Event): unknown {
+  if (event === undefined) return undefined;
+  switch (event.$case) {
+    case 'note': {
+      const { level, message } = event.value;
+      return { kind: 'note', level: level === LEVELS.warning ? 'warning' : 'info', message };
+    }
+    case 'done': {
+      const { resultJson, partial } = event.value;
+      return { kind: 'done', partial, ...(resultJson === '' ? {} : { resultJson }) };
+    }
+    default:
+      return { kind: event.$case, ...event.value };
+  }
+}
+
+function checked<Event>(message: wire.Event | undefined, schema: z.ZodType<Event>): Event {
+  const parsed = schema.safeParse(message === undefined ? undefined : plain(message));
   if (parsed.success) return parsed.data;
   throw new PlatformError('usage', `not an event: ${schemaProblems(parsed.error).join('; ')}`);
 }
 
 /**
- * An event of a server; undefined for a kind that only a newer version knows.
+ * What a plugin tells, checked: plugins may be of any make.
  *
- * @throws PlatformError as {@link fromWireEvent}
+ * @throws PlatformError `usage` for what is no event, or not the plugin's to tell
+ */
+export function fromWirePluginEvent(message: wire.Event | undefined): PluginEvent {
+  return checked(message, pluginEventSchema);
+}
+
+/**
+ * An event of a server, checked: servers may be of any make. Undefined for a part of a result, and for a kind that only a
+ * newer version knows.
+ *
+ * @throws PlatformError `usage` for what is no event
  */
 export function fromWireLogged(message: wire.Event | undefined): LoggedEvent | undefined {
-  if (message?.event === undefined) return undefined;
+  if (message?.event === undefined || message.event.$case === 'resultPart') return undefined;
   const at = (message.time ?? new Date(0)).toISOString();
-  return { sequence: Number(message.sequence), at, event: fromWireEvent(message) };
+  return { sequence: Number(message.sequence), at, event: checked(message, platformEventSchema) };
 }

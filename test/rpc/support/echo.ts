@@ -1,3 +1,4 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import type { TestContext } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
@@ -6,13 +7,20 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../..
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
+/** Servers give decoders a reader of the bytes, as what is made of the contract takes it. */
+function allOf(reader: unknown): Buffer {
+  if (!(reader instanceof BinaryReader)) throw new TypeError('expected a reader');
+  const { buf } = reader as unknown as { readonly buf: Uint8Array };
+  return Buffer.from(buf);
+}
+
 function method(path: string, responseStream: boolean) {
   return {
     path,
     requestStream: false,
     responseStream,
     requestSerialize: asItIs,
-    requestDeserialize: asItIs,
+    requestDeserialize: allOf,
     responseSerialize: asItIs,
     responseDeserialize: asItIs,
   } as const;
@@ -27,13 +35,16 @@ export const echo = {
   /** A request that starts with `x` is damaged. */
   picky: {
     ...method('/test.Echo/Picky', false),
-    requestDeserialize: (bytes: Buffer): Buffer => {
+    requestDeserialize: (reader: Buffer): Buffer => {
+      const bytes = allOf(reader);
       if (bytes.toString().startsWith('x')) throw new Error('premature EOF');
       return bytes;
     },
   },
   /** As many answers as the request has bytes. */
   count: method('/test.Echo/Count', true),
+  /** Answers with as many MiB as the request's only byte says. */
+  large: method('/test.Echo/Large', false),
   /** Fails with the request as its message. */
   fail: method('/test.Echo/Fail', false),
   /** Doesn't answer. */
@@ -67,9 +78,12 @@ export function addEcho(server: RpcServer): Map<string, number> {
       return Promise.resolve();
     });
   };
+  const large: Unary = (call, callback) => {
+    void calls.answer(call, callback, () => Buffer.alloc((call.request[0] ?? 0) * 2 ** 20));
+  };
   server.addService(
     echo,
-    { repeat, small: repeat, picky: repeat, count, fail, hang },
+    { repeat, large, small: repeat, picky: repeat, count, fail, hang },
     { maxRequestBytes: { repeat: MAX_MESSAGE_BYTES, hang: MAX_MESSAGE_BYTES } },
   );
   return answered;

@@ -10,8 +10,13 @@ import type { ServerLimits } from '../../../src/rpc/limits.js';
 const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 
 /** A server in a process of its own, ended with the test. */
-export async function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
-  const child = fork(SERVER, [JSON.stringify(limits)], { execArgv: [] });
+export function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
+  return forked(t, SERVER, limits);
+}
+
+/** A process that sends its address when it is ready, and its memory whenever it is sent anything. */
+export async function forked(t: TestContext, script: string, options: object) {
+  const child = fork(script, [JSON.stringify(options)], { execArgv: [] });
   t.after(() => child.kill('SIGKILL'));
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
   return {
@@ -63,8 +68,8 @@ export interface HandMadeEnd {
 
 export type HandMadeCall = http2.ClientHttp2Stream & { readonly ended: Promise<HandMadeEnd> };
 
-/** HTTP/2 with nothing of gRPC but what a test puts into it. */
-export function handMadeClient(t: TestContext, address: string) {
+/** HTTP/2 with nothing of gRPC but what a test puts into it. @param reads whether it reads what it is answered */
+export function handMadeClient(t: TestContext, address: string, { reads = true } = {}) {
   const session = http2.connect(`http://${address}`);
   session.on('error', () => {});
   t.after(() => session.destroy());
@@ -81,7 +86,7 @@ export function handMadeClient(t: TestContext, address: string) {
     stream.on('response', (response) => (seen = { ...seen, ...response }));
     stream.on('trailers', (trailers: http2.IncomingHttpHeaders) => (seen = { ...seen, ...trailers }));
     stream.on('error', () => {});
-    stream.resume();
+    if (reads) stream.resume();
     const ended = new Promise<HandMadeEnd>((resolve) => {
       const end = (): void => {
         const grpc = seen['grpc-status'];

@@ -144,3 +144,15 @@ describe('names and reasons that a terminal would obey', () => {
   }
   test('are escaped: json', () => assert.doesNotMatch(json(hostile), /[\u0000-\u0009\u000b-\u001f]/));
 });
+
+test('times that nothing can be divided by, or that no sum holds, are shown as not known', () => {
+  const none = { ...estimateOf('none', 0), sequential: { ms: 0, lowMs: 0, highMs: 0 } };
+  const endless = { ...estimateOf('endless', 1e308), sequential: { ms: 1e308, lowMs: NaN, highMs: NaN } };
+  const report = reportWith(
+    { estimate: none, endToEnd: endToEndOf(0, 0, 0, 0) },
+    { estimate: endless, endToEnd: undefined },
+  );
+  for (const text of [toTable(report, { color: false }), csv(report), json(report), markdown(report)]) {
+    assert.doesNotMatch(text, /NaN|Infinity/);
+  }
+});

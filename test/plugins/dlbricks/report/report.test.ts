@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';

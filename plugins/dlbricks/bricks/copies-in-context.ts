@@ -5,17 +5,16 @@ import {
   byteLengthOf,
   type DeclaredType,
   elementCount,
-  encodeModelToBytes,
-  intAttribute,
   type Model,
   type Node,
   parseModel,
-  signatureOf,
 } from '../../../src/plugin-api.js';
-import type { Brick } from './brick.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
+import type { Brick } from './brick.js';
+import { emptyCall } from './empty-call.js';
+import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
-// A brick on its own is not what it is inside a model: its weights stay in the cache between two runs, its outputs leave
+// For runtimes without a profile. A brick on its own is not what it is inside a model: its weights stay in the cache between two runs, its outputs leave
 // the runtime's memory arena for fresh pages, and the cost of the call counts in full. In context it is measured as several
 // copies in one graph, each with weights of its own, all outputs consumed by a Shape node, so that nothing but a few
 // integers leaves. What the Shape nodes and the call cost is measured by a baseline without the copies, and subtracted.
@@ -27,33 +26,14 @@ export interface InContext {
   readonly baseline: Benchmark;
 }
 
-/** A brick, and how it is measured: in the context of a model, or, as the paper does it, on its own. */
+/** A brick, and the copies of it that are measured in its stead; without them it is measured itself. */
 export interface MeasurableBrick extends Brick {
-  readonly context?: InContext | undefined;
-}
-
-/** Opset of graphs that have no standard operator of their own: Shape and Concat are in every one. */
-const ANY_OPSET = 13;
-
-const JOINED = 'joined';
-
-function joinNode(inputs: readonly string[]): Node {
-  const attributes = [intAttribute('axis', 0)];
-  return { name: '', opType: 'Concat', domain: '', inputs, outputs: [JOINED], attributes };
-}
-
-function shapeNode(of: string, output: string): Node {
-  return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
+  readonly copies?: InContext | undefined;
 }
 
 /** Seed of the weights of copy number `copy`, so that no two copies have the same. */
 function seedOfCopy(input: BenchmarkInput, copy: number): number {
   return input.fill.seed + copy * 65_537;
-}
-
-function benchmarkOf(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
-  const bytes = encodeModelToBytes(model);
-  return { signature: signatureOf(bytes), model: bytes, inputs };
 }
 
 /** The brick `copies` times in one graph; activations are shared, weights are not. */
@@ -104,43 +84,6 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
     },
   };
   return benchmarkOf(model, inputs);
-}
-
-/** How many inputs and outputs an empty call has. */
-export interface EmptyCall {
-  readonly inputs: number;
-  readonly outputs: number;
-}
-
-/**
- * A call that does nothing: `inputs` tiny inputs, `shapes` Shape nodes. They leave as one output, or each as its own.
- */
-export function emptyCall(inputs: number, shapes: number, { joined }: { readonly joined: boolean }): Benchmark {
-  const type = { elementType: 'float32', dims: [1] } as const;
-  const made = Array.from({ length: Math.max(1, inputs) }, (_, index): BenchmarkInput => {
-    return { name: `x${index}`, role: 'activation', ...type, fill: { low: -1, high: 1, seed: index + 1 } };
-  });
-  const outputs = Array.from({ length: shapes }, (_, index) => `shape${index}`);
-  const nodes = outputs.map((output, index) => shapeNode(made[index % made.length]?.name ?? '', output));
-  const outputType = { elementType: 'int64', dims: undefined } as const;
-  const leaving = joined ? [JOINED] : outputs;
-  const model: Model = {
-    source: 'empty call',
-    irVersion: 10,
-    opsets: new Map([['', ANY_OPSET]]),
-    graph: {
-      name: 'call',
-      nodes: joined ? [...nodes, joinNode(outputs)] : nodes,
-      inputs: made.map(({ name }) => name),
-      outputs: leaving,
-      initializers: new Map(),
-      types: new Map<string, DeclaredType>([
-        ...made.map(({ name }) => [name, type] as const),
-        ...leaving.map((name) => [name, outputType] as const),
-      ]),
-    },
-  };
-  return benchmarkOf(model, made);
 }
 
 /** Bytes of a brick's weights. */

@@ -1,0 +1,48 @@
+import { Server, type ServiceDefinition, type ServerOptions, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { contractFormat, type MessageFormat, standardFormat } from './message-format.js';
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+/**
+ * The library's server, but that it hands requests over as bytes and takes answers as such, whoever adds a service: what
+ * decodes and encodes them is in {@link formats}, for the interceptors.
+ */
+export class GuardedServer extends Server {
+  /** By path. */
+  readonly formats: ReadonlyMap<string, MessageFormat>;
+  readonly #formats: Map<string, MessageFormat>;
+
+  /** @param makeOptions is given the formats, which are filled as services are added */
+  constructor(makeOptions: (formats: ReadonlyMap<string, MessageFormat>) => ServerOptions) {
+    const formats = new Map<string, MessageFormat>();
+    super(makeOptions(formats));
+    this.#formats = formats;
+    this.formats = formats;
+  }
+
+  /** Of the gRPC project's own services. */
+  override addService(definition: ServiceDefinition, implementation: UntypedServiceImplementation): void {
+    this.#add(definition, implementation, (_, method) => standardFormat(method));
+  }
+
+  /** @param maxRequestBytes by method; what is not in it takes requests of at most 4 MiB */
+  addContractService(
+    definition: ServiceDefinition,
+    implementation: UntypedServiceImplementation,
+    maxRequestBytes: ReadonlyMap<string, number | undefined>,
+  ): void {
+    this.#add(definition, implementation, (name, method) => contractFormat(method, maxRequestBytes.get(name)));
+  }
+
+  #add(
+    definition: ServiceDefinition,
+    implementation: UntypedServiceImplementation,
+    formatOf: (name: string, method: ServiceDefinition[string]) => MessageFormat,
+  ): void {
+    const bytesOnly = Object.entries(definition).map(([name, method]) => {
+      this.#formats.set(method.path, formatOf(name, method));
+      return [name, { ...method, requestDeserialize: asItIs, responseSerialize: asItIs }];
+    });
+    super.addService(Object.fromEntries(bytesOnly) as ServiceDefinition, implementation);
+  }
+}

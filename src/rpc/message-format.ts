@@ -1,0 +1,83 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { CountingReader, VALUE_BYTES } from './counting-reader.js';
+import { MAX_NAME_REQUEST_BYTES, MAX_REQUEST_BYTES } from './limits.js';
+
+/** A request as a handler gets it, and the memory that its values take besides its bytes. */
+export interface Decoded {
+  readonly request: unknown;
+  readonly valueBytes: number;
+}
+
+/** How the bytes of a method's messages become messages, and the other way round. */
+export interface MessageFormat {
+  /**
+   * @param mostValueBytes that its values may take besides its bytes
+   * @throws PlatformError `usage` for a request that is too large or damaged, `exhausted` past what its values may take
+   */
+  decode(bytes: Buffer, mostValueBytes: number): Decoded;
+  /** @throws anything for a message that cannot be sent */
+  encode(message: unknown): Buffer;
+  /** Whether the next request of a stream is read only when the answers so far have been taken. */
+  readonly isPaced: boolean;
+}
+
+type AnyMethod = MethodDefinition<unknown, unknown>;
+
+function requireSize(bytes: Buffer, maxBytes: number): void {
+  if (bytes.length <= maxBytes) return;
+  throw new PlatformError('usage', `the request has ${bytes.length} bytes; this method takes at most ${maxBytes}`);
+}
+
+function damaged(cause: unknown): PlatformError {
+  if (cause instanceof PlatformError) return cause;
+  return new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
+}
+
+/** What a server answers that has taken as much as it may. */
+export function noRoom(): PlatformError {
+  return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
+}
+
+/** A method of the contract. Values of its requests may take as much memory again as its largest request has bytes. */
+export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES): MessageFormat {
+  const maxValues = Math.floor(maxBytes / VALUE_BYTES);
+  const tooMany = (): PlatformError =>
+    new PlatformError('usage', `the request has more than the ${maxValues} values that this method takes at most`);
+  return {
+    decode(bytes, mostValueBytes) {
+      requireSize(bytes, maxBytes);
+      const mostValues = Math.floor(mostValueBytes / VALUE_BYTES);
+      const reader = new CountingReader(
+        bytes,
+        Math.min(maxValues, mostValues),
+        mostValues < maxValues ? noRoom : tooMany,
+      );
+      try {
+        // What is made of the contract takes a reader as well, which its type does not say.
+        const request = method.requestDeserialize(reader as unknown as Buffer);
+        return { request, valueBytes: reader.values * VALUE_BYTES };
+      } catch (error) {
+        throw damaged(error);
+      }
+    },
+    encode: (message) => method.responseSerialize(message),
+    isPaced: false,
+  };
+}
+
+/** A method of the gRPC project's own services, whose requests are names. They answer whatever comes as it comes. */
+export function standardFormat(method: AnyMethod): MessageFormat {
+  return {
+    decode(bytes) {
+      requireSize(bytes, MAX_NAME_REQUEST_BYTES);
+      try {
+        return { request: method.requestDeserialize(bytes), valueBytes: 0 };
+      } catch (error) {
+        throw damaged(error);
+      }
+    },
+    encode: (message) => method.responseSerialize(message),
+    isPaced: true,
+  };
+}

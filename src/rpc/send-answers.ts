@@ -1,0 +1,108 @@
+import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from '@grpc/grpc-js';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { PlatformError } from '../base/errors.js';
+import type { Answering, Connections } from './connections.js';
+import type { ServerLimits } from './limits.js';
+import type { MessageFormat } from './message-format.js';
+import { statusOf } from './status.js';
+
+/** What a client has to end its side of a stream that the server has ended. */
+const FAREWELL_MS = 1000;
+
+type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
+
+/**
+ * The HTTP/2 stream of the library's innermost call. The library resets no stream whose client stays when everything is
+ * said, or does not read, and has no way to ask for that.
+ */
+function streamOf(call: Call): ServerHttp2Stream | undefined {
+  return (call as { readonly stream?: ServerHttp2Stream }).stream;
+}
+
+/** A call whose answers are encoded and accounted for before they go. */
+class AnsweringCall extends ServerInterceptingCall {
+  /** Bytes that the client has not taken yet. */
+  #unsentBytes = 0;
+  #isReadWanted = false;
+  #overdue: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly call: Call,
+    private readonly format: MessageFormat,
+    private readonly connection: Answering,
+    private readonly limits: Pick<ServerLimits, 'answerMs'>,
+  ) {
+    const listener = new ServerListenerBuilder().withOnCancel(() => this.#end()).build();
+    super(call, { start: (next) => next(listener) });
+  }
+
+  override sendMessage(message: unknown, callback: () => void): void {
+    let bytes: Buffer;
+    try {
+      bytes = this.format.encode(message);
+      if (!this.connection.take(bytes.length)) {
+        throw new PlatformError('exhausted', 'the server has no room for more answers; read them, or try again later');
+      }
+    } catch (error) {
+      this.sendStatus(statusOf(error));
+      return;
+    }
+    this.#unsentBytes += bytes.length;
+    this.#overdue ??= setTimeout(() => this.#giveUp(), this.limits.answerMs).unref();
+    super.sendMessage(bytes, () => {
+      this.#sent(bytes.length);
+      callback();
+    });
+  }
+
+  override startRead(): void {
+    if (this.format.isPaced && this.#unsentBytes > 0) this.#isReadWanted = true;
+    else super.startRead();
+  }
+
+  #sent(bytes: number): void {
+    // Where the call has ended meanwhile, all of it was given back.
+    if (this.#unsentBytes === 0) return;
+    this.#unsentBytes -= bytes;
+    this.connection.giveBack(bytes);
+    this.#overdue?.refresh();
+    if (this.#unsentBytes > 0) return;
+    clearTimeout(this.#overdue);
+    this.#overdue = undefined;
+    if (!this.#isReadWanted) return;
+    this.#isReadWanted = false;
+    super.startRead();
+  }
+
+  #giveUp(): void {
+    streamOf(this.call)?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** Everything is sent, or nobody wants it any more. */
+  #end(): void {
+    clearTimeout(this.#overdue);
+    this.connection.giveBack(this.#unsentBytes);
+    this.#unsentBytes = 0;
+    const stream = streamOf(this.call);
+    setTimeout(() => stream?.close(constants.NGHTTP2_NO_ERROR), FAREWELL_MS).unref();
+  }
+}
+
+/**
+ * Encodes answers, which the library takes as bytes, and keeps account of them: an answer that finds the server's memory
+ * taken is refused, one that its client does not take is given up, and no stream outlives its call.
+ *
+ * @param formats by path
+ */
+export function sendAnswers(
+  formats: ReadonlyMap<string, MessageFormat>,
+  connections: Connections,
+  limits: ServerLimits,
+): ServerInterceptor {
+  return ({ path }, call) => {
+    const format = formats.get(path);
+    // The library answers for methods that there are not.
+    if (format === undefined) return new ServerInterceptingCall(call);
+    return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits);
+  };
+}

@@ -1,0 +1,40 @@
+import type { TestContext } from 'node:test';
+import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
+import type { Evaluation } from '../../src/evaluation/evaluation.js';
+import { attachPlugin } from '../../src/evaluation/run/attach-plugin.js';
+import type { DispatchLimits } from '../../src/server/dispatcher.js';
+import { startServer } from '../../src/server/server.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { until } from '../support/until.js';
+import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
+
+export interface ServingOptions {
+  readonly limits?: Partial<DispatchLimits>;
+  readonly token?: string;
+}
+
+/** A server on loopback, and a client of it; both end with the test. */
+export async function serving(t: TestContext, { limits = {}, token }: ServingOptions = {}) {
+  const store = await openMemoryStore();
+  const directory = directoryWith(AGENT.address);
+  const listen = { host: '127.0.0.1', port: 0 };
+  const server = await startServer({ listen, store, directory, limits, security: { token } });
+  const stop = new AbortController();
+  const clients: EvaluationClient[] = [];
+  t.after(async () => {
+    stop.abort();
+    for (const client of clients) client.close();
+    await server.close();
+  });
+  const connect = (shown: string | undefined): EvaluationClient => {
+    const client = connectEvaluations(server.address, { security: { token: shown } });
+    clients.push(client);
+    return client;
+  };
+  const attach = async (evaluation: Evaluation): Promise<void> => {
+    const options = { client: { security: { token } }, signal: stop.signal };
+    void attachPlugin(evaluation, server.address, { store, connect: fakeAgent }, options);
+    await until(() => server.platform.plugins().length > 0);
+  };
+  return { server, address: server.address, client: connect(token), connect, attach };
+}
