@@ -3,6 +3,7 @@ import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { FIELDS, type MessageName } from './field-numbers.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
+import { fieldNumberOf, wireTypeOf } from './wire-format.js';
 import { WireReader } from './wire-reader.js';
 
 /** Nested messages that protobuf implementations accept by default, ONNX Runtime's among them. */
@@ -25,7 +26,12 @@ type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (ty
 
 /** The fields that are kept. All others, documentation among them, are dropped. */
 const KEPT: Rules = {
-  ModelProto: { irVersion: 'value', graph: 'GraphProto', opsetImport: 'OperatorSetIdProto', functions: 'FunctionProto' },
+  ModelProto: {
+    irVersion: 'value',
+    graph: 'GraphProto',
+    opsetImport: 'OperatorSetIdProto',
+    functions: 'FunctionProto',
+  },
   OperatorSetIdProto: { domain: 'value', version: 'value' },
   GraphProto: {
     node: 'NodeProto',
@@ -114,8 +120,12 @@ interface KeptFields {
 }
 
 function keptFields(name: MessageName): KeptFields {
-  const numbers: Readonly<Record<string, number>> = FIELDS[name];
-  const rules = new Map(Object.entries(KEPT[name]).map(([field, rule]) => [numbers[field] ?? NaN, rule]));
+  const kept = new Map<string, Rule>(Object.entries(KEPT[name]));
+  const rules = new Map<number, Rule>();
+  for (const [field, number] of Object.entries(FIELDS[name])) {
+    const rule = kept.get(field);
+    if (rule !== undefined) rules.set(number, rule);
+  }
   return { rules, costBytes: MESSAGE_COST_BYTES + FIELD_COST_BYTES * rules.size };
 }
 
@@ -125,9 +135,23 @@ const MESSAGES = Object.fromEntries(
 
 const { irVersion, modelVersion, ...modelBytes } = FIELDS.ModelProto;
 
-/** Fields with which a ModelProto can begin, by their wire types; training_info (20) and configuration (26) are dropped. */
+/** Fields of a ModelProto that proto/onnx/onnx.proto does not declare: training_info and configuration. */
+const UNDECLARED = [20, 26];
+
+/** Fields with which a ModelProto can begin, by their wire types. */
 const MODEL_VARINTS: ReadonlySet<number> = new Set([irVersion, modelVersion]);
-const MODEL_BYTES: ReadonlySet<number> = new Set([...Object.values(modelBytes), 20, 26]);
+const MODEL_BYTES: ReadonlySet<number> = new Set([...Object.values(modelBytes), ...UNDECLARED]);
+
+function beginsModel(tag: number): boolean {
+  switch (wireTypeOf(tag)) {
+    case WireType.Varint:
+      return MODEL_VARINTS.has(fieldNumberOf(tag));
+    case WireType.LengthDelimited:
+      return MODEL_BYTES.has(fieldNumberOf(tag));
+    default:
+      return false;
+  }
+}
 
 class Stripper {
   readonly #reader: WireReader;
@@ -146,9 +170,7 @@ class Stripper {
 
   #checkBeginning(): void {
     const [tag = 0] = this.source.byteLength === 0 ? [] : this.source.window(0);
-    const fields = (tag & 7) === WireType.Varint ? MODEL_VARINTS : MODEL_BYTES;
-    if (((tag & 7) === WireType.Varint || (tag & 7) === WireType.LengthDelimited) && fields.has(tag >>> 3)) return;
-    throw new PlatformError('model', `${this.source.name} ${this.#whatItIs()}`);
+    if (!beginsModel(tag)) throw new PlatformError('model', `${this.source.name} ${this.#whatItIs()}`);
   }
 
   #whatItIs(): string {
@@ -169,13 +191,16 @@ class Stripper {
     while (reader.position < end) {
       const at = reader.position;
       const tag = reader.tag(end);
-      const rule = rules.get(tag >>> 3);
-      if (rule === undefined) reader.skip(tag & 7, end);
+      const rule = rules.get(fieldNumberOf(tag));
+      if (rule === undefined) reader.skip(wireTypeOf(tag), end);
       else if (rule === 'value' || rule === 'integers') this.#value(tag, end, rule);
-      else if ((tag & 7) !== WireType.LengthDelimited) {
-        reader.fail(at, `field ${tag >>> 3} of a ${name} has wire type ${tag & 7}, which this project does not read`);
+      else if (wireTypeOf(tag) !== WireType.LengthDelimited) {
+        reader.fail(
+          at,
+          `field ${fieldNumberOf(tag)} of a ${name} has wire type ${wireTypeOf(tag)}, which this project does not read`,
+        );
       } else if (rule === 'payload') {
-        if (this.#payload(tag >>> 3, end) && ++payloads > 1)
+        if (this.#payload(fieldNumberOf(tag), end) && ++payloads > 1)
           reader.fail(at, 'a tensor has its values in several pieces');
       } else {
         this.#out.uint32(tag).fork();
@@ -189,8 +214,8 @@ class Stripper {
   #value(tag: number, end: number, rule: 'value' | 'integers'): void {
     const reader = this.#reader;
     const start = reader.position;
-    const byteLength = reader.skip(tag & 7, end);
-    const packed = rule === 'integers' && (tag & 7) === WireType.LengthDelimited;
+    const byteLength = reader.skip(wireTypeOf(tag), end);
+    const packed = rule === 'integers' && wireTypeOf(tag) === WireType.LengthDelimited;
     this.#charge(VALUE_COST_BYTES + byteLength * (packed ? PACKED_INTEGER_COST_BYTES : 2));
     reader.position = start;
     this.#out.uint32(tag);
@@ -205,7 +230,9 @@ class Stripper {
     reader.position += byteLength;
     if (byteLength === 0) return false;
     this.#charge(VALUE_COST_BYTES + PAYLOAD_ENCODED_BYTES);
-    this.#out.tag(FIELDS.TensorProto.rawData, WireType.LengthDelimited).bytes(encodePayload({ field, offset, byteLength }));
+    this.#out
+      .tag(FIELDS.TensorProto.rawData, WireType.LengthDelimited)
+      .bytes(encodePayload({ field, offset, byteLength }));
     return true;
   }
 

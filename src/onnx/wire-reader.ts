@@ -39,7 +39,7 @@ export class WireReader {
   }
 
   /** Moves past the value of a field whose tag was just read, and returns how many bytes the value takes. */
-  skip(wireType: number, end: number): number {
+  skip(wireType: WireType, end: number): number {
     const at = this.position;
     switch (wireType) {
       case WireType.Varint:
