@@ -19,6 +19,7 @@ export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 export type { Analysis, AnalysisContext, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export { showEvent } from './evaluation/show-event.js';
 export { whileTelling } from './evaluation/while-telling.js';
 
 // Models and their graphs.
@@ -52,6 +53,7 @@ export {
   storedMeasurementSchema,
 } from './measurement/measurement.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
+export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';

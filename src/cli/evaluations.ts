@@ -3,6 +3,7 @@ import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
 import { drawTable } from '../base/text-table.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
+import { showEvent } from '../evaluation/show-event.js';
 import type { OwnedHost } from './host.js';
 
 /** Where `mlmodelscope serve` listens unless it is told otherwise. */
@@ -17,31 +18,6 @@ export interface Outcome {
   readonly done: DoneEvent;
 }
 
-function show(event: PlatformEvent, progress: Progress): void {
-  switch (event.kind) {
-    case 'waiting':
-      progress.note(`waiting: ${event.reason}`);
-      break;
-    case 'started': {
-      const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : '';
-      progress.note(`${event.plugin} ${event.pluginVersion} on the agent at ${event.agent}${attempt}`);
-      break;
-    }
-    case 'planned':
-      progress.note(event.summary);
-      break;
-    case 'measuring':
-      progress.step('measuring', event.done, event.total, event.label);
-      break;
-    case 'note':
-      if (event.level === 'warning') progress.warn(`warning: ${event.message}`);
-      else progress.note(`note: ${event.message}`);
-      break;
-    default:
-      break;
-  }
-}
-
 /**
  * Shows an evaluation's events until the last one.
  *
@@ -51,7 +27,7 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
   const estimates: EstimateEvent[] = [];
   try {
     for await (const { event } of events) {
-      show(event, progress);
+      showEvent(event, progress);
       if (event.kind === 'estimate') estimates.push(event);
       if (event.kind === 'done') return { estimates, done: event };
       if (event.kind === 'failed') throw new PlatformError(event.code, event.message);

@@ -1,7 +1,8 @@
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { MOST_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
 /** Models of one file, counted once for each system. */

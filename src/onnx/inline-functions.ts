@@ -2,7 +2,7 @@ import type { FunctionProto, GraphProto, ModelProto, NodeProto } from '../genera
 import { PlatformError } from '../base/errors.js';
 import { domainLabel, domainOf, importedOpsets } from './opsets.js';
 import { instantiate } from './instantiate-function.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
 /**

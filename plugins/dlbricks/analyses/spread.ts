@@ -1,5 +1,5 @@
-import { type Analysis, setupKey, type System, z } from '../../../src/plugin-api.js';
-import { pooledSpread, trimmedMean } from '../estimate/statistics.js';
+import { type Analysis, setupKey, type System, z, trimmedMean } from '../../../src/plugin-api.js';
+import { pooledSpread } from '../estimate/statistics.js';
 
 const settings = z.strictObject({
   /** Benchmarks with fewer occasions are left out. */

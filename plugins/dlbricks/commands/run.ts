@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
   type CommandHost,
+  type EvaluationEvent,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   loadEvaluation,
   PlatformError,
+  showEvent,
 } from '../../../src/plugin-api.js';
 import { type Estimation, runEstimation, runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
@@ -28,7 +30,6 @@ import {
   refuseCutOptions,
   settingsOf,
 } from './options.js';
-import { showProgress } from './show-progress.js';
 
 /** A command starts with its process. */
 const START_MS = 0;
@@ -45,7 +46,12 @@ export async function runAndReport(
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
+  };
   const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
     progress.stop();
   });
@@ -111,7 +117,12 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
-  const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
+  };
   const result = await measureSuite(suite, settings, context).finally(() => progress.stop());
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;

@@ -1,9 +1,10 @@
-import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
+import { type Measurement, type Protocol, z, TRIM, trimmedMean } from '../../../src/plugin-api.js';
+import { accuracyOf } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
 import type { Cut } from '../cut/cut.js';
 import { noiseWarnings } from './noise.js';
 import type { Interval } from '../estimate/statistics.js';
-import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../estimate/statistics.js';
+import { CONFIDENCE, meanOf } from '../estimate/statistics.js';
 
 /** null: not known. Times are in ms, and no figure is ever guessed or zero for want of a measurement. */
 const ms = z.number().nonnegative().nullable();
@@ -325,7 +326,6 @@ function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Repor
 
 function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
-  const errors = normalized.map((value) => Math.abs(value - 1) * 100);
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
     const share = ratio(repeat, first);
     return share === null ? [] : [Math.abs(share - 1) * 100];
@@ -337,11 +337,7 @@ function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Repo
     unique: result.uniqueBricks,
     sequences: result.sequences,
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
-    geomean_normalized_latency: geometricMean(normalized) ?? null,
-    mape_percent: meanOf(errors) ?? null,
-    worst_percent: errors.length === 0 ? null : Math.max(...errors),
-    within_5_percent: errors.filter((error) => error <= 5).length,
-    within_10_percent: errors.filter((error) => error <= 10).length,
+    ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
     spread_percent: percentOf(result.spread?.relative),
     costs: costsOf(result.costs),

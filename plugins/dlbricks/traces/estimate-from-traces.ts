@@ -1,5 +1,6 @@
+import { trimmedMean } from '../../../src/plugin-api.js';
 import { longestPath } from '../estimate/longest-path.js';
-import { type ErrorSource, trimmedMean } from '../estimate/statistics.js';
+import { type ErrorSource, mean, median } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
 import type { FoundBy, LayerFacts } from './match-level.js';
@@ -48,21 +49,17 @@ export interface TracedSum {
 
 /** @param values at least one, in the order in which they were read */
 export function statisticOf(values: readonly number[], statistic: Statistic): number {
-  const sorted = [...values].sort((a, b) => a - b);
   switch (statistic) {
-    case 'median': {
-      const middle = sorted.length / 2;
-      const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-      return (low + high) / 2;
-    }
+    case 'median':
+      return median(values);
     case 'mean':
-      return values.reduce((sum, value) => sum + value, 0) / values.length;
+      return mean(values);
     case 'trimmed-mean':
       return trimmedMean(values);
     case 'min':
-      return sorted[0] ?? 0;
+      return values.reduce((least, value) => Math.min(least, value));
     case 'max':
-      return sorted.at(-1) ?? 0;
+      return values.reduce((most, value) => Math.max(most, value));
     case 'last':
       return values.at(-1) ?? 0;
   }

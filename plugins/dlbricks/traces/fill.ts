@@ -1,3 +1,4 @@
+import { median } from '../estimate/statistics.js';
 import { type LayerFacts } from './match-level.js';
 import { type LayerWork, workOf } from './layer-work.js';
 import type { Occurrence } from './trace-book.js';
@@ -125,12 +126,6 @@ interface OperatorFit {
   readonly costs: Costs;
   readonly points: readonly Point[];
   readonly spread: number;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
 function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {

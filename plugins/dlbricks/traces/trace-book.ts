@@ -1,6 +1,5 @@
-import { type MeasuredLayer, PlatformError, type TracedModel } from '../../../src/plugin-api.js';
+import { type MeasuredLayer, PlatformError, type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
-import { trimmedMean } from '../estimate/statistics.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 

@@ -1,5 +1,6 @@
 import { z } from '../../../src/plugin-api.js';
-import { CONFIDENCE, geometricMean, meanOf } from '../estimate/statistics.js';
+import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
+import { accuracyOf } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
@@ -173,7 +174,6 @@ function summaryOf(
   const complete = compared.filter((model) => model.covers_whole_model);
   const normalized = (some: readonly TraceModelReport[]): number[] =>
     some.flatMap(({ normalized_latency: value }) => value ?? []);
-  const errors = normalized(complete).map((value) => Math.abs(value - 1) * 100);
   const withInterval = complete.filter(({ estimate_low_ms: low }) => low !== null);
   const comparedSums = sums.filter((_sum, i) => models[i]?.normalized_latency !== null);
   const wholeMs = comparedSums.reduce((total, { target }) => total + (target.wholeMs ?? 0), 0);
@@ -185,11 +185,7 @@ function summaryOf(
     sequences: models.reduce((total, { sequences }) => total + sequences, 0),
     unique: new Set(sums.flatMap(({ parts }) => parts.map(({ sequence }) => sequence.identity))).size,
     complete_models: complete.length,
-    geomean_normalized_latency: geometricMean(normalized(complete)) ?? null,
-    mape_percent: meanOf(errors) ?? null,
-    worst_percent: errors.length === 0 ? null : Math.max(...errors),
-    within_5_percent: errors.filter((error) => error <= 5).length,
-    within_10_percent: errors.filter((error) => error <= 10).length,
+    ...accuracyOf(normalized(complete)),
     within_interval: withInterval.filter(({ end_to_end_ms: whole, estimate_low_ms: low, estimate_high_ms: high }) => {
       return whole !== null && low !== null && high !== null && low <= whole && whole <= high;
     }).length,

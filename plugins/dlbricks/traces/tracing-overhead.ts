@@ -1,5 +1,4 @@
-import type { TracedModel } from '../../../src/plugin-api.js';
-import { trimmedMean } from '../estimate/statistics.js';
+import { type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 
 /** What was taken from a model's layer times because tracing them takes time itself. */
 export interface Correction {
