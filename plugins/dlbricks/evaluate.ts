@@ -9,7 +9,7 @@ import { compose, type Estimate } from './estimate/compose.js';
 import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { knownResults, Results, wantedOf } from './measure/results.js';
+import { knownResults, KnownResults, wantedOf } from './measure/results.js';
 import {
   firstTasks,
   FIRST_OCCASION,
@@ -39,7 +39,7 @@ interface Phase {
 
 /** One evaluation: what is known, what is measured, and what that costs. */
 class Evaluating {
-  readonly #results = new Results();
+  readonly #results = new KnownResults();
   readonly #measuring: Measuring;
   #measured = 0;
   #done = 0;
@@ -51,7 +51,7 @@ class Evaluating {
     this.#measuring = new Measuring(context, this.#results);
   }
 
-  get results(): Results {
+  get results(): KnownResults {
     return this.#results;
   }
 
@@ -195,7 +195,7 @@ export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<Prepa
 /** Composes every model's latency from what was measured. */
 export function composeAll(
   models: readonly ComposableModel[],
-  results: Results,
+  results: KnownResults,
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {

@@ -13,7 +13,7 @@ type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
 export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
 /** What a follower of an evaluation has in the end. */
-export interface Outcome {
+export interface EvaluationOutcome {
   readonly estimates: readonly EstimateEvent[];
   readonly done: DoneEvent;
 }
@@ -23,7 +23,7 @@ export interface Outcome {
  *
  * @throws PlatformError what the evaluation failed with; `cancelled` where somebody ended it
  */
-export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<Outcome> {
+export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<EvaluationOutcome> {
   const estimates: EstimateEvent[] = [];
   try {
     for await (const { event } of events) {
@@ -77,7 +77,10 @@ export function resultText(done: DoneEvent): string {
 }
 
 /** Prints what an evaluation came to, and says by the exit code whether all of it is there. */
-export function printOutcome({ estimates, done }: Outcome, { json, host }: { json: boolean; host: OwnedHost }): void {
+export function printOutcome(
+  { estimates, done }: EvaluationOutcome,
+  { json, host }: { json: boolean; host: OwnedHost },
+): void {
   host.print(json ? resultText(done) : estimatesTable(estimates));
   if (done.partial) host.setExitCode(EXIT_PARTIAL);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine, positiveNumber, text, wholeNumber } from './fields.js';
+import { oneLineField, positiveNumber, text, wholeNumber } from './fields.js';
 import { isUrl } from './reference.js';
 import type { ElementType } from '../onnx/element-type.js';
 
@@ -160,7 +160,7 @@ const classStepField = z.strictObject({
     .strictObject({
       k: wholeNumber(1, 100_000).optional(),
       labels: text(LABELS, (value) => !isUrl(value))
-        .pipe(oneLine(LABELS))
+        .pipe(oneLineField(LABELS))
         .optional(),
     })
     .optional(),

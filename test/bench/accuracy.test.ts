@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cutOf, precisionOf, protocolOf } from '../../plugins/dlbricks/commands/options.js';
+import { cutOf, precisionOf, askedProtocol } from '../../plugins/dlbricks/commands/options.js';
 import { configurations } from '../../bench/accuracy/configurations.js';
 import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
 import { PRECISION, PROTOCOL, SETTINGS } from '../../bench/accuracy/run-configuration.js';
@@ -11,7 +11,7 @@ describe('the accuracy benchmark', () => {
   test('measures as the command does by default', () => {
     const { cut, granularity } = cutOf({});
     assert.deepEqual({ cut, granularity }, SETTINGS);
-    assert.deepEqual(protocolOf({}), PROTOCOL);
+    assert.deepEqual(askedProtocol({}), PROTOCOL);
     assert.deepEqual(precisionOf({}), PRECISION);
   });
 

@@ -32,7 +32,7 @@ import { loadModels } from './load-models.js';
 import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
-export interface TraceOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
+export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
   readonly fromTraces?: readonly string[];
   readonly fromStore?: boolean;
   readonly statistic?: Statistic;
@@ -66,7 +66,7 @@ export function addTraceOptions(command: Command): Command {
 
 /** Whether a command line is about traces. @throws PlatformError `usage` for options that belong to the other kind */
 export function isAboutTraces(
-  options: TraceOptions & { readonly recipe?: string; readonly results?: string },
+  options: ComposeTracesOptions & { readonly recipe?: string; readonly results?: string },
 ): boolean {
   const isAbout = options.fromTraces !== undefined || options.fromStore === true;
   if (options.fromTraces !== undefined && options.fromStore === true) {
@@ -88,7 +88,7 @@ export function isAboutTraces(
 
 /** The traces that are meant, all of one system. */
 async function tracesOf(
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<{ readonly models: readonly TracedModel[]; readonly system: string }> {
   if (options.fromTraces !== undefined) {
@@ -131,7 +131,7 @@ function targetInTraces(reference: string, book: TraceBook): Target {
 /** The cut whose layers the traces know: traces of frameworks are of layers, those of optimizing runtimes of kernels. */
 async function estimateOnnx(
   model: LoadedModel,
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   estimator: TraceEstimator,
   agent: () => Promise<BenchmarkAgent>,
   host: CommandHost,
@@ -153,7 +153,7 @@ async function estimateOnnx(
 /** Composes from traces; the part of `dlbricks compose` that measures nothing and never did. */
 export async function composeFromTraces(
   references: readonly string[],
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<void> {
   const outputs = await prepareOutputs(options);

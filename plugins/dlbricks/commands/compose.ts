@@ -15,17 +15,17 @@ import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { runOptionsOf } from '../estimation.js';
 import { composeAll } from '../evaluate.js';
 import { readResults } from '../exchange/results-file.js';
-import { knownResults, Results, wantedOfNeed } from '../measure/results.js';
+import { knownResults, KnownResults, wantedOfNeed } from '../measure/results.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { reportOf } from '../report/report.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
-import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';
+import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareOutputs, writeReport } from './exports.js';
 import { loadModels } from './load-models.js';
 import { addReportingOptions, cutOf, DEFAULTS, measureSettingsOf, refuseCutOptions } from './options.js';
 
-interface ComposeOptions extends TraceOptions {
+interface ComposeOptions extends ComposeTracesOptions {
   readonly recipe?: string;
   readonly results?: string;
 }
@@ -33,7 +33,7 @@ interface ComposeOptions extends TraceOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
-  readonly results: Results;
+  readonly results: KnownResults;
   readonly settings: MeasureSettings;
 }
 
@@ -88,7 +88,7 @@ async function sourceOf(
     const [first] = measurements.toSorted((a, b) => b.protocol.runs - a.protocol.runs);
     if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
     const system = evaluationSystem(first.system, recipe);
-    const results = new Results();
+    const results = new KnownResults();
     for (const measurement of measurements) results.put(measurement);
     // Graphs of copies are run less often than the protocol says.
     const { protocol, limits } = first;

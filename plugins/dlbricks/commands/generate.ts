@@ -12,13 +12,13 @@ import { loadModels } from './load-models.js';
 import {
   addAgentOptions,
   addCutOptions,
-  type AgentOptions,
+  type ReachOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
 } from './options.js';
 
-interface GenerateOptions extends MeasuringOptions, AgentOptions {
+interface GenerateOptions extends MeasuringOptions, ReachOptions {
   readonly output: string;
   readonly decoy?: readonly string[];
   readonly quiet?: boolean;

@@ -54,13 +54,13 @@ export interface PrecisionOptions {
 }
 
 /** Which agent measures. */
-export interface AgentOptions {
+export interface ReachOptions {
   readonly server?: string;
   readonly framework?: FrameworkName;
 }
 
 /** Where the work is done and where its results go. */
-export interface PlaceOptions extends AgentOptions {
+export interface PlaceOptions extends ReachOptions {
   readonly store?: string;
   readonly quiet?: boolean;
   readonly exportJson?: string;
@@ -185,7 +185,10 @@ export function refuseCutOptions(options: MeasuringOptions, where: string): void
 }
 
 /** The protocol that the options ask for, on top of a manifest's where there is one. */
-export function protocolOf({ runs: asked, warmup }: MeasuringOptions, manifest: Protocol = DEFAULT_PROTOCOL): Protocol {
+export function askedProtocol(
+  { runs: asked, warmup }: MeasuringOptions,
+  manifest: Protocol = DEFAULT_PROTOCOL,
+): Protocol {
   const runs = asked ?? manifest.runs;
   return {
     ...manifest,
@@ -198,5 +201,5 @@ export function protocolOf({ runs: asked, warmup }: MeasuringOptions, manifest: 
 /** How everything is measured where there is no manifest. */
 export function measureSettingsOf(options: MeasuringOptions): MeasureSettings {
   const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
-  return { runOptions, protocol: protocolOf(options), limits: DEFAULT_LIMITS };
+  return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
 }

@@ -26,7 +26,7 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
-  protocolOf,
+  askedProtocol,
   refuseCutOptions,
   settingsOf,
 } from './options.js';
@@ -97,7 +97,7 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
     settings: settingsOf(options, loaded.settingsOf(settingsSchema)),
     threads,
     batch: options.batch ?? manifest.batch_size,
-    protocol: protocolOf(options, protocol),
+    protocol: askedProtocol(options, protocol),
     limits,
   };
   await runAndReport(estimation, agent, options, host);

@@ -8,7 +8,7 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
-  protocolOf,
+  askedProtocol,
   settingsOf,
 } from './options.js';
 import { runAndReport } from './run.js';
@@ -39,7 +39,7 @@ Examples:
         settings: { ...settingsOf(options), measure_end_to_end: true },
         threads: options.threads ?? DEFAULTS.threads,
         batch: options.batch ?? DEFAULTS.batch,
-        protocol: protocolOf(options),
+        protocol: askedProtocol(options),
         limits: DEFAULT_LIMITS,
       };
       await runAndReport(estimation, agent, options, host);

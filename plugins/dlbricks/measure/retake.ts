@@ -29,7 +29,7 @@ const WAITS_MS = [500, 2000, 4000] as const;
 const MOST_IN_VAIN = 2;
 
 /** How long it makes sense to wait for a machine to rest; one for an evaluation. */
-export class Patience {
+export class RetakeLimit {
   #inVain = 0;
 
   get isLost(): boolean {
@@ -44,7 +44,7 @@ export class Patience {
 
 /** What retaking needs to know, and whom it tells. */
 export interface Retaking {
-  readonly patience: Patience;
+  readonly patience: RetakeLimit;
   readonly signal: AbortSignal;
   /** Waits unless the signal aborts; a test's need not. */
   readonly wait?: (ms: number) => Promise<void>;

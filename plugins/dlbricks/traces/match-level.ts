@@ -62,7 +62,7 @@ function tensorsKey(tensors: readonly TracedTensor[], known: Known): unknown {
  * @param onlyActivations leaves weights out of the inputs
  * @returns undefined where the layers know less than that
  */
-export function keyOf(
+export function matchKey(
   layers: readonly LayerFacts[],
   level: MatchLevel,
   known: Known,
@@ -92,7 +92,7 @@ export function keyOf(
 export function identityOf(layers: readonly LayerFacts[]): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);
-    const key = keyOf(layers, level, known);
+    const key = matchKey(layers, level, known);
     if (key !== undefined) return `${level} ${known} ${key}`;
   }
   return `operators ${JSON.stringify(layers.map(({ operator }) => operator))}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isDisturbed, Patience, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
+import { disturbanceOf, isDisturbed, RetakeLimit, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../../../store/sample-measurement.js';
 
@@ -12,7 +12,7 @@ function measuredBeside(othersMs: number, index = 0): Measurement {
 async function takeFrom(
   measurements: readonly Measurement[],
   signal = new AbortController().signal,
-  patience = new Patience(),
+  patience = new RetakeLimit(),
 ) {
   let taken = 0;
   const waits: number[] = [];
@@ -59,7 +59,7 @@ describe('what is measured undisturbed', () => {
   });
 
   test('is taken again in vain for two measurements, and then no more', async () => {
-    const patience = new Patience();
+    const patience = new RetakeLimit();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
     const taken = [];
