@@ -11,6 +11,7 @@ export { schemaProblems } from './base/schema-problems.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
+export { wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
 

@@ -25,7 +25,7 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
   /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
-  /** Measure each whole model as well, before most bricks and once more at the end. */
+  /** Measure each whole model as well, before most bricks and again at the end. */
   readonly measureEndToEnd: boolean;
   /** How well bricks at the kernel cut have to be measured. */
   readonly precision: Precision;
@@ -91,7 +91,7 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
 }
 
 /**
- * The main job: takes models apart, measures each unique brick that the store does not know yet, and composes the
+ * The main job: cuts models into bricks, measures each unique brick that the store does not know yet, and composes the
  * models' latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
  * where it stopped.
  *
@@ -182,7 +182,7 @@ async function repeatBricks(
 
 /** What composing has to know besides the models and their measurements. */
 export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 'cut' | 'measureEndToEnd'> {
-  /** undefined where nobody decides now how well bricks are measured. */
+  /** undefined where this run does not repeat bricks. */
   readonly precision?: Precision | undefined;
   readonly interrupted: boolean;
   readonly measured: number;

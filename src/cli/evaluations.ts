@@ -6,7 +6,7 @@ import type { Progress } from '../evaluation/plugin.js';
 import { showEvent } from '../evaluation/show-event.js';
 import type { OwnedHost } from './host.js';
 
-/** Where `mlmodelscope serve` listens unless it is told otherwise. */
+/** Default address of `mlmodelscope serve`. */
 export const DEFAULT_SERVER = '127.0.0.1:7080';
 
 type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;

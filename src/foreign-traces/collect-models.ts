@@ -76,7 +76,7 @@ export class ModelCollector {
   private readonly missing = new Map<string, number>();
   private readonly gathered = new Map<string, Gathered>();
 
-  /** @param model what all of the file is of, whatever it says itself */
+  /** @param model the model of the whole file; overrides the names in it */
   constructor(
     private readonly source: string,
     private readonly model: string | undefined,

@@ -22,7 +22,7 @@ interface Manifests {
 
 export type ManifestKind = keyof Manifests;
 
-/** A manifest's type by its kind; `dlspec` tells them apart. */
+/** A manifest's type by its kind; `dlspec` names the kind. */
 export type ManifestOf<K extends ManifestKind> = Manifests[K];
 
 const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {

@@ -47,10 +47,12 @@ const IN_TRACES = 'trace:';
 export function addTraceOptions(command: Command): Command {
   return command
     .option('--from-traces <file...>', 'compose from these traces or layer tables, instead of measurements of bricks')
-    .option('--from-store', "compose from traces that 'import' kept")
+    .option('--from-store', "compose from traces that 'import' stored")
     .addOption(formatOption())
     .addOption(
-      new Option('--statistic <name>', 'of the measurements of one layer (default: median)').choices(STATISTICS),
+      new Option('--statistic <name>', 'statistic over the measurements of one layer (default: median)').choices(
+        STATISTICS,
+      ),
     )
     .addOption(
       new Option(
@@ -59,9 +61,11 @@ export function addTraceOptions(command: Command): Command {
       ).choices(REUSES),
     )
     .addOption(
-      new Option('--fill <how>', 'tell layers that nobody measured from others of their operator').choices(['model']),
+      new Option('--fill <how>', 'estimate unmeasured layers from measured layers with the same operator').choices([
+        'model',
+      ]),
     )
-    .option('--calibrate', 'multiply by what other models of the traces took as a whole for each ms of their estimate');
+    .option('--calibrate', 'multiply by measured / estimated latency of the other models in the traces');
 }
 
 /** Whether a command line is about traces. @throws PlatformError `usage` for options that belong to the other kind */
@@ -73,10 +77,7 @@ export function isAboutTraces(
     throw new PlatformError('usage', 'expected either --from-traces or --from-store');
   }
   if (isAbout && (options.recipe !== undefined || options.results !== undefined)) {
-    throw new PlatformError(
-      'usage',
-      '--recipe and --results are about bricks that were measured here, not about traces',
-    );
+    throw new PlatformError('usage', '--recipe and --results need measured bricks and cannot be used with traces');
   }
   const own = ['format', 'statistic', 'occurrences', 'fill', 'calibrate'] as const;
   const stray = own.find((key) => options[key] !== undefined);
@@ -108,13 +109,13 @@ function onlySystem(systems: readonly string[], asked: string | undefined, where
   if (system !== undefined && fitting.length === 1) return system;
   const listed = systems.map((name) => `\n  ${oneLine(name)}`).join('');
   if (systems.length === 0) {
-    throw new PlatformError('not_found', `${where}: nothing was imported there; 'dlbricks import FILE' does`);
+    throw new PlatformError('not_found', `${where}: the store holds no traces; 'dlbricks import FILE' adds some`);
   }
   throw new PlatformError(
     'usage',
     asked === undefined
-      ? `${where}: measurements of several systems never mix; say with --system which one is meant:${listed}`
-      : `${where}: nothing is of a system called ${JSON.stringify(asked)}; there are:${listed}`,
+      ? `${where}: measurements of several systems cannot be combined; choose one with --system:${listed}`
+      : `${where}: there is no system called ${JSON.stringify(asked)}; there are:${listed}`,
   );
 }
 

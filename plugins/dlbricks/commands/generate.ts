@@ -59,12 +59,12 @@ function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
     .command('generate')
-    .description('Write a suite of unique bricks that can be given away, and the recipe that stays')
+    .description('Write a suite of unique bricks to give away, and a recipe to keep')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
     .requiredOption('-o, --output <folder>', 'folder that gets suite/ and recipe.json')
     .option(
       '--decoy <model...>',
-      'models whose bricks are mixed in, so that the suite does not tell which it represents',
+      'models whose bricks are added, so that the suite does not show which models are yours',
     );
   addAgentOptions(addCutOptions(command))
     .option('--quiet', 'no progress; errors and warnings only')
@@ -72,9 +72,9 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
       'after',
       `
 The suite holds no weights, no names, and no order or topology beyond one brick.
-The recipe says which bricks make which model: keep it. Whoever has the suite
-measures it, and the results come back for composing. How much of a model one
-brick shows is yours to say: -G 1 shows least, larger bricks are more accurate.
+The recipe lists the bricks of each model: keep it. Another machine measures the
+suite, and you compose estimates from the results. -G sets how much of a model
+one brick shows: -G 1 shows least, larger bricks are more accurate.
 
 Example, of which the second line may run anywhere:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out

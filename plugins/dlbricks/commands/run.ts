@@ -147,8 +147,8 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Options win over the manifest. A second run measures nothing that is in the
-store; an interrupted one continues.
+Options override the manifest. A second run measures only what the store does
+not hold yet, so an interrupted run continues.
 
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml

@@ -23,9 +23,8 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Each whole model is measured after the bricks and again at the end; the
-difference is the machine's own repeatability, the floor under every accuracy
-figure.
+Each whole model is measured after the bricks and again at the end. The
+difference is the machine's repeatability; no estimate can be more accurate.
 
 Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18

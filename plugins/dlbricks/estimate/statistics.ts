@@ -106,15 +106,15 @@ export function studentQuantile(degreesOfFreedom: number): number {
   return z + (z ** 3 + z) / (4 * f) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * f ** 2);
 }
 
-/** How far repetitions of the same are apart, relative to their mean. */
+/** Standard deviation between occasions of one benchmark, relative to its mean. */
 export interface Spread {
-  /** Standard deviation of one repetition, 0.02 is 2 %. */
+  /** Standard deviation of one occasion, 0.02 is 2 %. */
   readonly relative: number;
   readonly degreesOfFreedom: number;
 }
 
 /**
- * Relative standard deviation that several groups share, each of repetitions of one thing: the pooled variance of the
+ * Relative standard deviation that several groups share, each of occasions of one benchmark: the pooled variance of the
  * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
  *
  * @param groups positive values; those with a single one tell nothing

@@ -43,7 +43,7 @@ function allowanceMs(estimates: readonly Estimate[], { mostRepetition }: Precisi
   }, 0);
 }
 
-/** How well a model is known, were the chosen bricks measured once more; kept up to date as bricks are chosen. */
+/** How well a model is known if the chosen bricks are measured on another occasion; kept up to date as bricks are chosen. */
 class Knowledge {
   private total = 0;
   /** Time that is measured more than once. */
@@ -67,7 +67,7 @@ class Knowledge {
     for (const part of estimate.parts) if (chosen.has(part.benchmark)) this.choose(part);
   }
 
-  /** Counts a brick as measured once more. */
+  /** Counts a brick as measured on another occasion. */
   choose(part: BrickShare): void {
     const time = timeOf(part);
     this.then += time / Math.sqrt(part.occasions + 1) - time / Math.sqrt(part.occasions);

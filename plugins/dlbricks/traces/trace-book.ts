@@ -10,7 +10,7 @@ export interface TraceSequence {
   /** The first layer's. */
   readonly name: string;
   readonly layers: readonly LayerFacts[];
-  /** Equal for sequences that are the same to whoever wrote the trace; see {@link identityOf}. */
+  /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
   readonly identity: string;
 }
 
@@ -29,7 +29,7 @@ export interface Target {
   readonly name: string;
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
-  /** undefined where nobody knows which layer reads which. */
+  /** undefined where it is not known which layer reads which. */
   readonly edges: readonly Edge[] | undefined;
   /** Its latency as a whole, layers not traced meanwhile; undefined where it was not measured. */
   readonly wholeMs: number | undefined;

@@ -19,7 +19,7 @@ const layerSchema = z.strictObject({
   ms,
   found_by: foundBySchema
     .nullable()
-    .describe('What the measurements it was found by have in common with it; null: missing'),
+    .describe('What the layer has in common with the measurements used for it; null: missing'),
   occurrences: z.int().describe('Measurements that the latency is made of'),
 });
 
@@ -35,9 +35,9 @@ const modelSchema = z.strictObject({
   estimate_low_ms: ms,
   estimate_high_ms: ms,
   filled_ms: z.number().describe('Of estimate_ms, what was filled in'),
-  parallel_ms: ms.describe('Longest path; null where nobody told which layer reads which'),
+  parallel_ms: ms.describe('Longest path; null where it is not known which layer reads which'),
   end_to_end_ms: ms.describe('The whole model as it was measured, its layers not traced meanwhile'),
-  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, whatever the coverage'),
+  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, at any coverage'),
   whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
   found_by: z.partialRecord(foundBySchema, z.int()).describe('Sequences by how their latency was found'),
   sequence_list: z.array(layerSchema),

@@ -29,7 +29,7 @@ export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkR
   const leastBytes = benchmark.inputs.reduce((sum, input) => sum + filledBytes(input), 0);
   if (leastBytes <= memoryLimitBytes) return;
   const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
-  const message = `out of memory: weights and inputs alone take ${least}, the limit for the measuring process is ${limit}`;
+  const message = `out of memory: weights and inputs alone take ${least}, the limit for the worker process is ${limit}`;
   throw new PlatformError('unsupported', message);
 }
 

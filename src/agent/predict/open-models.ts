@@ -14,7 +14,7 @@ const MAX_OPEN = 8;
 /** Calls that predict, each with a batch of pictures and what was found so far. */
 const MAX_CALLS = 16;
 
-/** A model that nobody used for so long gives way where another one is to be opened. */
+/** A model that was not used for so long may be closed to open another one. */
 const IDLE_MS = 15 * 60_000;
 
 /** What a model is opened with. */
