@@ -11,6 +11,7 @@ export { schemaProblems } from './base/schema-problems.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
+export { wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
 
@@ -19,6 +20,7 @@ export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 export type { Analysis, AnalysisContext, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export { showEvent } from './evaluation/show-event.js';
 export { whileTelling } from './evaluation/while-telling.js';
 
 // Models and their graphs.
@@ -52,6 +54,7 @@ export {
   storedMeasurementSchema,
 } from './measurement/measurement.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
+export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';

@@ -9,7 +9,7 @@ import { compose, type Estimate } from './estimate/compose.js';
 import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { knownResults, Results, wantedOf } from './measure/results.js';
+import { knownResults, KnownResults, wantedOf } from './measure/results.js';
 import {
   firstTasks,
   FIRST_OCCASION,
@@ -25,7 +25,7 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
   /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
-  /** Measure each whole model as well, before most bricks and once more at the end. */
+  /** Measure each whole model as well, before most bricks and again at the end. */
   readonly measureEndToEnd: boolean;
   /** How well bricks at the kernel cut have to be measured. */
   readonly precision: Precision;
@@ -39,7 +39,7 @@ interface Phase {
 
 /** One evaluation: what is known, what is measured, and what that costs. */
 class Evaluating {
-  readonly #results = new Results();
+  readonly #results = new KnownResults();
   readonly #measuring: Measuring;
   #measured = 0;
   #done = 0;
@@ -51,7 +51,7 @@ class Evaluating {
     this.#measuring = new Measuring(context, this.#results);
   }
 
-  get results(): Results {
+  get results(): KnownResults {
     return this.#results;
   }
 
@@ -91,7 +91,7 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
 }
 
 /**
- * The main job: takes models apart, measures each unique brick that the store does not know yet, and composes the
+ * The main job: cuts models into bricks, measures each unique brick that the store does not know yet, and composes the
  * models' latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
  * where it stopped.
  *
@@ -182,7 +182,7 @@ async function repeatBricks(
 
 /** What composing has to know besides the models and their measurements. */
 export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 'cut' | 'measureEndToEnd'> {
-  /** undefined where nobody decides now how well bricks are measured. */
+  /** undefined where this run does not repeat bricks. */
   readonly precision?: Precision | undefined;
   readonly interrupted: boolean;
   readonly measured: number;
@@ -195,7 +195,7 @@ export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<Prepa
 /** Composes every model's latency from what was measured. */
 export function composeAll(
   models: readonly ComposableModel[],
-  results: Results,
+  results: KnownResults,
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {

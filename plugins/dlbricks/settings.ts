@@ -6,7 +6,7 @@ export const settingsSchema = z.strictObject({
   cut: z
     .enum(CUTS)
     .default('kernel')
-    .meta({ description: "Where graphs are taken apart: at the runtime's kernels, or at the author's layers." }),
+    .meta({ description: "Where graphs are cut: at the runtime's kernels, or at the author's layers." }),
   granularity: z.int().min(1).max(1_000_000).optional().meta({
     description:
       'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',

@@ -36,16 +36,16 @@ export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError
   return new PlatformError('unsupported', `${problem}: ${message}`, options);
 }
 
-/** What the end of a measuring process that nobody asked for means. `lastWords` is the end of its standard error. */
+/** Why a worker process ended unexpectedly. `lastWords` is the end of its standard error. */
 export function failureOfDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
   const said = lastWords.trim() === '' ? '' : `: ${briefly(lastWords)}`;
   if (OUT_OF_MEMORY.test(lastWords)) {
-    return { reason: 'out_of_memory', message: `the measuring process ran out of memory${said}` };
+    return { reason: 'out_of_memory', message: `the worker process ran out of memory${said}` };
   }
   if (signal === 'SIGKILL') {
-    const message = 'the measuring process was killed, most likely because the machine ran out of memory';
+    const message = 'the worker process was killed, most likely because the machine ran out of memory';
     return { reason: 'crashed', message: `${message}${said}` };
   }
   const how = signal === null ? `with exit code ${exitCode}` : `by signal ${signal}`;
-  return { reason: 'crashed', message: `the measuring process ended ${how}${said}` };
+  return { reason: 'crashed', message: `the worker process ended ${how}${said}` };
 }

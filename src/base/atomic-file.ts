@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type FileContent, writeContent, type WriteOptions } from './file-content.js';
 
-/** A temporary file that nobody has written to for so long is nobody's, wherever its writer ran. */
+/** A temporary file without a write for so long has lost its writer, on this machine or another. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /** This machine or container: process ids mean nothing on another one that shares the folder. */

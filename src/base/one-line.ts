@@ -1,4 +1,4 @@
-/** Text as it may stand in a line, whoever wrote it: whatever would end the line or be obeyed by a terminal is replaced. */
+/** Foreign text for one line of output: control characters, which would end the line or change the terminal, are replaced. */
 export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, '\ufffd');
 }

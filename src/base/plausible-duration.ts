@@ -1,7 +1,7 @@
 /** A femtosecond, in which no processor does anything. */
 const LEAST_MS = 1e-9;
 
-/** A year, which nobody has waited for. */
+/** A year: no measurement takes longer. */
 const MOST_MS = 366 * 24 * 3600 * 1000;
 
 /** What {@link isPlausibleMs} takes, for messages. */

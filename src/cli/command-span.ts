@@ -19,7 +19,7 @@ export function calledCommands(program: Command, argv: readonly string[]): reado
   return names;
 }
 
-/** What tells this process from others in a trace, where OTEL_SERVICE_NAME does not. */
+/** Name of this process in a trace, unless OTEL_SERVICE_NAME is set. */
 export function serviceName(argv: readonly string[]): string {
   const server = argv.find((word) => SERVERS.has(word));
   return server === undefined ? 'mlmodelscope' : `mlmodelscope-${server}`;

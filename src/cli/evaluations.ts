@@ -3,43 +3,19 @@ import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
 import { drawTable } from '../base/text-table.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
+import { showEvent } from '../evaluation/show-event.js';
 import type { OwnedHost } from './host.js';
 
-/** Where `mlmodelscope serve` listens unless it is told otherwise. */
+/** Default address of `mlmodelscope serve`. */
 export const DEFAULT_SERVER = '127.0.0.1:7080';
 
 type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
 export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
 /** What a follower of an evaluation has in the end. */
-export interface Outcome {
+export interface EvaluationOutcome {
   readonly estimates: readonly EstimateEvent[];
   readonly done: DoneEvent;
-}
-
-function show(event: PlatformEvent, progress: Progress): void {
-  switch (event.kind) {
-    case 'waiting':
-      progress.note(`waiting: ${event.reason}`);
-      break;
-    case 'started': {
-      const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : '';
-      progress.note(`${event.plugin} ${event.pluginVersion} on the agent at ${event.agent}${attempt}`);
-      break;
-    }
-    case 'planned':
-      progress.note(event.summary);
-      break;
-    case 'measuring':
-      progress.step('measuring', event.done, event.total, event.label);
-      break;
-    case 'note':
-      if (event.level === 'warning') progress.warn(`warning: ${event.message}`);
-      else progress.note(`note: ${event.message}`);
-      break;
-    default:
-      break;
-  }
 }
 
 /**
@@ -47,11 +23,11 @@ function show(event: PlatformEvent, progress: Progress): void {
  *
  * @throws PlatformError what the evaluation failed with; `cancelled` where somebody ended it
  */
-export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<Outcome> {
+export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<EvaluationOutcome> {
   const estimates: EstimateEvent[] = [];
   try {
     for await (const { event } of events) {
-      show(event, progress);
+      showEvent(event, progress);
       if (event.kind === 'estimate') estimates.push(event);
       if (event.kind === 'done') return { estimates, done: event };
       if (event.kind === 'failed') throw new PlatformError(event.code, event.message);
@@ -101,7 +77,10 @@ export function resultText(done: DoneEvent): string {
 }
 
 /** Prints what an evaluation came to, and says by the exit code whether all of it is there. */
-export function printOutcome({ estimates, done }: Outcome, { json, host }: { json: boolean; host: OwnedHost }): void {
+export function printOutcome(
+  { estimates, done }: EvaluationOutcome,
+  { json, host }: { json: boolean; host: OwnedHost },
+): void {
   host.print(json ? resultText(done) : estimatesTable(estimates));
   if (done.partial) host.setExitCode(EXIT_PARTIAL);
 }

@@ -5,7 +5,7 @@ import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
-import { failureOf } from './failure.js';
+import { commandFailureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { loadPlugins } from './load-plugins.js';
 import { createProgram, type GlobalOptions } from './program.js';
@@ -35,7 +35,7 @@ function interruptOnSignals(interrupt: AbortController): void {
 /** Streams and callbacks fail outside of every `try`; even then there is one message and no stack trace. */
 function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void {
   const end = (error: unknown): never => {
-    const { message, exitCode } = failureOf(error);
+    const { message, exitCode } = commandFailureOf(error);
     terminal.err(message);
     process.exit(exitCode);
   };
@@ -61,7 +61,7 @@ async function runCommand(argv: readonly string[], terminal: Terminal, host: Own
     return host.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    const { message, exitCode } = failureOf(error);
+    const { message, exitCode } = commandFailureOf(error);
     terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
     return exitCode;
   }
@@ -75,7 +75,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     await startTracing({ serviceName: serviceName(argv), environment: process.env });
   } catch (error) {
-    const { message, exitCode } = failureOf(error);
+    const { message, exitCode } = commandFailureOf(error);
     terminal.err(message);
     return exitCode;
   }

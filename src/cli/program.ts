@@ -35,10 +35,10 @@ does not cover its whole model, or results wait for "store sync"),
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
   const program = new Command('mlmodelscope')
-    .description('Benchmarks deep-learning models, and estimates the latency of models that nobody has to run.')
+    .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
     .version(PLATFORM_VERSION)
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('(add --help for what there is)')
+    .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');

@@ -21,19 +21,19 @@ interface SecurityFlags {
 
 const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
 
-/** Long enough that nobody guesses it. */
+/** Too long to guess. */
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 
 /** Adds the options to the whole command: every subcommand that serves or calls somebody has the same. */
 export function addSecurityOptions(program: Command): void {
   program
-    .option('--tls-cert <file>', 'certificate (PEM) to show to the other side, with its chain')
+    .option('--tls-cert <file>', 'certificate (PEM) of this process, with its chain')
     .option('--tls-key <file>', 'private key (PEM) of --tls-cert')
+    .option('--tls-ca <file>', 'certificate authorities (PEM) that sign the certificates of clients and servers')
     .option(
-      '--tls-ca <file>',
-      'authorities (PEM) that the certificate of the other side, client or server, must be from',
-    )
-    .option('--token-file <file>', `file with the token for what changes or costs something (or ${TOKEN_VARIABLE})`);
+      '--token-file <file>',
+      `file with the token; every call that changes or costs something needs it (or ${TOKEN_VARIABLE})`,
+    );
 }
 
 async function read(option: string, path: string): Promise<Buffer> {

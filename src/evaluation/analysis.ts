@@ -57,7 +57,7 @@ export interface ReadableStore extends Pick<
 export interface AnalysisContext {
   /** Whatever was measured and kept. Each of its methods throws once the signal is aborted. */
   readonly store: ReadableStore;
-  /** Aborted when nobody wants the result any more, or the time is up. */
+  /** Aborted when the client has cancelled or the time limit has passed. */
   readonly signal: AbortSignal;
 }
 

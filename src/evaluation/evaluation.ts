@@ -18,7 +18,7 @@ export interface EvaluationContext {
   readonly agent: BenchmarkAgent;
   /** What was measured before, and what is to be kept. Closed by the platform. */
   readonly store: ResultStore;
-  /** Aborted when nobody wants the result any more: end soon, by whatever way. */
+  /** Aborted when the evaluation is cancelled: end soon, by return or by an error. */
   readonly signal: AbortSignal;
 }
 

@@ -10,13 +10,13 @@ export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancel
 export type EvaluationState = (typeof EVALUATION_STATES)[number];
 
 const recordSchema = z.strictObject({
-  /** Made by whoever submitted it. */
+  /** Made by the client that submitted it. */
   id: z.string(),
   /** Of the manifest. */
   name: z.string(),
   plugin: z.string(),
   state: z.enum(EVALUATION_STATES),
-  /** Of the submission, to tell a repetition from a mistake: 64 hexadecimal digits. */
+  /** SHA-256 of the submission, 64 hexadecimal digits: the same id with another digest is a mistake, with the same digest a retry. */
   digest: z.string(),
   /** How often a plugin was given it. */
   attempts: z.int().min(0),

@@ -59,7 +59,7 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
 }
 
 /**
- * Loads what was submitted, whoever it comes from.
+ * Loads a submission from an untrusted client.
  *
  * @throws PlatformError `manifest`, `model` or `usage` with every problem that there is
  */

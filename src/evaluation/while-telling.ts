@@ -2,7 +2,7 @@ import type { EvaluationEvent } from './event.js';
 
 /**
  * For work that tells what happens by a callback: gives the events as they come, and in the end what the work returns.
- * As long as nobody asks for events, those of measuring replace each other.
+ * While the reader does not ask for events, new `measuring` events replace older ones.
  */
 export async function* whileTelling<T>(
   work: (tell: (event: EvaluationEvent) => void) => Promise<T>,

@@ -2,7 +2,8 @@ import { ownValue } from '../base/own-value.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
 import { emitPlatformSpan } from './platform-span.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
 /** Open begin events of all threads; a trace that never ends them is not held in memory. */

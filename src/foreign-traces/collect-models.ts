@@ -1,7 +1,8 @@
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { MOST_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
 /** Models of one file, counted once for each system. */
@@ -75,7 +76,7 @@ export class ModelCollector {
   private readonly missing = new Map<string, number>();
   private readonly gathered = new Map<string, Gathered>();
 
-  /** @param model what all of the file is of, whatever it says itself */
+  /** @param model the model of the whole file; overrides the names in it */
   constructor(
     private readonly source: string,
     private readonly model: string | undefined,

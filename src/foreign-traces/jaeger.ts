@@ -1,9 +1,10 @@
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { emitPlatformSpan, systemOf } from './platform-span.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/** Where a trace's own parts stand in `{"data": [{"traceID", "spans", "processes"}]}`, in whatever order. */
+/** Where a trace's own parts stand in `{"data": [{"traceID", "spans", "processes"}]}`, in any order. */
 const PATHS = [
   ['data', ELEMENTS, 'spans', ELEMENTS],
   ['data', ELEMENTS, 'processes'],

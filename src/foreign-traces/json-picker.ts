@@ -1,6 +1,7 @@
 import { messageOf } from '../base/errors.js';
 import { MOST_DEPTH } from './bounded-json.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 
 /** Longest value that is taken as a whole. */
 const MOST_VALUE_BYTES = 16 * 2 ** 20;

@@ -5,7 +5,8 @@ import { parseJson } from './bounded-json.js';
 import { MOST_INDEX, MOST_LAYERS, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { forEachLine } from './table-lines.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TraceReader } from './trace-record.js';
 
 const MOST_NAME = 4096;

@@ -1,7 +1,8 @@
 import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { isLayerIndex } from './layer-limits.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
 
 /** Events that are one execution of a node end like this; older versions have fences beside them. */

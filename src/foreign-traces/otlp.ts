@@ -1,6 +1,7 @@
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { emitPlatformSpan, systemOf } from './platform-span.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
 /**

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { MOST_LAYERS } from './layer-limits.js';
 import { elementTypeOfProfile } from '../onnx/element-type.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 /** Events that are handed on between two chances for timers and signals. */

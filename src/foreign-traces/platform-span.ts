@@ -2,7 +2,8 @@ import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import { parseJson } from './bounded-json.js';
 import { isLayerIndex, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
-import { quoted, traceError } from './trace-error.js';
+import { quoted } from '../base/quoted.js';
+import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');

@@ -10,7 +10,7 @@ import { onnxruntime } from './onnxruntime.js';
 import { otlp } from './otlp.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/** Every format, the ones that are told apart most surely first. */
+/** Every format, those with the surest beginning first. */
 const READERS = {
   otlp,
   jaeger,
@@ -24,7 +24,7 @@ export type TraceFormat = keyof typeof READERS;
 
 export const TRACE_FORMATS = Object.keys(READERS) as readonly TraceFormat[];
 
-/** As much of a file as its format is told by. */
+/** How much of a file decides its format. */
 const HEAD_BYTES = 16 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
@@ -33,7 +33,7 @@ const CHUNK_BYTES = 256 * 1024;
 export interface ReadTraceOptions {
   /** Detected without it. */
   readonly format?: TraceFormat | undefined;
-  /** The model that all of the file is of, whatever it says itself. */
+  /** The model of the whole file; overrides the names in it. */
   readonly model?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told now and then how much of the file is read. */

@@ -15,7 +15,7 @@ export interface TracedLayer {
   readonly granularity?: number | undefined;
   readonly name: string;
   readonly operator: string;
-  /** Equal for layers that are the same to whoever wrote the trace. */
+  /** Equal for layers that the trace treats as the same. */
   readonly signature?: string | undefined;
   /** Parameters of the operator. */
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
@@ -48,7 +48,7 @@ export type TraceRecord =
       readonly layersTraced: boolean;
       readonly durationsMs: readonly number[];
     })
-  /** Of which model a trace is; undefined where nobody is going to say, so that nobody waits for it. */
+  /** Model of a trace; undefined where the trace never names one, so that the reader does not wait for it. */
   | { readonly kind: 'model'; readonly trace: string; readonly model: string | undefined }
   /** On which system a process ran. */
   | { readonly kind: 'system'; readonly process: string | undefined; readonly system: string }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameField, oneLine, versionField, wholeNumber } from './fields.js';
+import { nameField, oneLineField, versionField, wholeNumber } from './fields.js';
 
 /** Where inputs come from: files somewhere, or values made up from a seed. */
 export const datasetSchema = z
@@ -11,7 +11,7 @@ export const datasetSchema = z
     license: z.string().optional(),
     synthetic: z.strictObject({ seed: wholeNumber(0, 2 ** 32 - 1) }).optional(),
     sources: z
-      .array(z.strictObject({ name: nameField, source: oneLine('the address of a source') }))
+      .array(z.strictObject({ name: nameField, source: oneLineField('the address of a source') }))
       .min(1)
       .optional(),
   })

@@ -1,6 +1,6 @@
 import { positionsIn, type Position } from './position.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 import { parseYaml, type YamlNode, type YamlPath } from './yaml-tree.js';
 
 /** A manifest's YAML, before anybody asks what it means. */
@@ -19,7 +19,7 @@ export function formatPath(path: YamlPath): string {
   if (path.length === 0) return 'document';
   return path.reduce<string>((whole, step) => {
     if (typeof step === 'number') return `${whole}[${step}]`;
-    if (!/^[\w.-]{1,60}$/.test(step)) return `${whole}[${quote(step)}]`;
+    if (!/^[\w.-]{1,60}$/.test(step)) return `${whole}[${quoted(step)}]`;
     return whole === '' ? step : `${whole}.${step}`;
   }, '');
 }
@@ -57,7 +57,7 @@ export function describe(node: YamlNode | undefined): string {
       return 'something that manifests may not have';
     case 'scalar':
       if (node.value === null) return 'an empty value';
-      return typeof node.value === 'string' ? quote(node.value) : `the ${typeof node.value} ${node.text}`;
+      return typeof node.value === 'string' ? quoted(node.value) : `the ${typeof node.value} ${node.text}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Limits, Protocol } from '../measurement/protocol.js';
-import { nameField, oneLine, positiveNumber, text, versionField, wholeNumber } from './fields.js';
+import { nameField, oneLineField, positiveNumber, text, versionField, wholeNumber } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
 import { softwareConstraintSchema } from './software.js';
@@ -32,10 +32,10 @@ const protocolField = z
   })
   .transform((protocol) => ({ ...protocol, min_runs: protocol.min_runs ?? Math.min(DEFAULT_MIN_RUNS, protocol.runs) }));
 
-const manifestReference = text('the path of a manifest (.yml)', isManifestPath).pipe(oneLine('a path'));
+const manifestReference = text('the path of a manifest (.yml)', isManifestPath).pipe(oneLineField('a path'));
 
 const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(value) !== undefined).pipe(
-  oneLine(MODEL_REFERENCE),
+  oneLineField(MODEL_REFERENCE),
 );
 
 /** Settings of one plugin that stood beside `settings` once, and still may. */

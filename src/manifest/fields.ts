@@ -10,7 +10,7 @@ export function text(expected: string, test: (value: string) => boolean) {
 }
 
 /** A text with nothing in it that a terminal would act on. */
-export function oneLine(expected: string) {
+export function oneLineField(expected: string) {
   return text(expected, (value) => /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value));
 }
 
@@ -42,7 +42,7 @@ export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element 
 export const dimensionSizeField = wholeNumber(1, 2 ** 31 - 1);
 
 /** The name of a symbolic dimension as a graph has it; ONNX allows any text. */
-export const dimensionNameField = oneLine('the name of a dimension');
+export const dimensionNameField = oneLineField('the name of a dimension');
 
 /** A framework by name and the range of its versions that will do. */
 export const frameworkField = z.strictObject({

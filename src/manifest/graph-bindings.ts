@@ -1,10 +1,10 @@
 import { PlatformError } from '../base/errors.js';
 import type { Dimension, Graph, Model } from '../onnx/model.js';
 import { type ModelManifest, type ModelTensor, symbolBindings } from './model.js';
-import { printable, quote } from './quote.js';
+import { escaped, quoted } from '../base/quoted.js';
 
 function show(dimensions: readonly Dimension[]): string {
-  return `[${dimensions.map((dimension) => printable(String(dimension))).join(', ')}]`;
+  return `[${dimensions.map((dimension) => escaped(String(dimension))).join(', ')}]`;
 }
 
 function nameOf({ layer_name }: ModelTensor, names: readonly string[]): string | undefined {
@@ -12,18 +12,22 @@ function nameOf({ layer_name }: ModelTensor, names: readonly string[]): string |
 }
 
 function unknownLayer({ layer_name }: ModelTensor, what: string, names: readonly string[]): string {
-  const wanted = typeof layer_name === 'number' ? `number ${layer_name}` : quote(layer_name);
-  return `${what} ${wanted}: the graph has ${names.map(quote).join(', ')}`;
+  const wanted = typeof layer_name === 'number' ? `number ${layer_name}` : quoted(layer_name);
+  return `${what} ${wanted}: the graph has ${names.map(quoted).join(', ')}`;
 }
 
-/** Compares one input with the graph's, and gives the graph's symbols there the manifest's sizes. */
+/**
+ * Compares one input with the graph's, and gives the graph's symbols there the manifest's sizes.
+ *
+ * @returns how they differ; undefined where they agree
+ */
 function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, number>): string | undefined {
   const name = nameOf(input, graph.inputs);
   if (name === undefined) return unknownLayer(input, 'input', graph.inputs);
   const declared = graph.types.get(name);
   if (declared === undefined) return undefined;
   if (input.element_type !== undefined && input.element_type !== declared.elementType) {
-    return `input ${quote(name)}: ${input.element_type}, where the graph has ${declared.elementType}`;
+    return `input ${quoted(name)}: ${input.element_type}, where the graph has ${declared.elementType}`;
   }
   const { dims } = declared;
   if (dims === undefined || input.dimensions === undefined) return undefined;
@@ -31,12 +35,12 @@ function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, numb
     return typeof dimension === 'string' ? (bindings.get(dimension) ?? dimension) : dimension;
   });
   const agrees = dims.length === sizes.length && dims.every((dim, i) => typeof dim === 'string' || dim === sizes[i]);
-  const clash = `input ${quote(name)}: ${show(input.dimensions)}, where the graph has ${show(dims)}`;
+  const clash = `input ${quoted(name)}: ${show(input.dimensions)}, where the graph has ${show(dims)}`;
   if (!agrees) return clash;
   for (const [i, dim] of dims.entries()) {
     const size = sizes[i];
     if (typeof dim !== 'string' || dim === '' || typeof size !== 'number') continue;
-    if ((bindings.get(dim) ?? size) !== size) return `${clash} with ${quote(dim)} = ${bindings.get(dim)}`;
+    if ((bindings.get(dim) ?? size) !== size) return `${clash} with ${quoted(dim)} = ${bindings.get(dim)}`;
     bindings.set(dim, size);
   }
   return undefined;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { nameField, oneLine, positiveNumber, versionField, wholeNumber } from './fields.js';
+import { nameField, oneLineField, positiveNumber, versionField, wholeNumber } from './fields.js';
 
 /** Architectures as Node names them. */
 const ARCHITECTURES = ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'] as const;
 
 const constraintShape = {
   architecture: z.enum(ARCHITECTURES).optional().meta({ description: 'As Node names it.' }),
-  processor: oneLine("a part of the processor's name")
+  processor: oneLineField("a part of the processor's name")
     .optional()
     .meta({ description: "A part of the processor's name; upper and lower case are the same." }),
   cores: z.strictObject({ min: wholeNumber(1, 100_000) }).optional(),

@@ -6,7 +6,7 @@ import { hardwareSchema, type HardwareManifest } from './hardware.js';
 import { modelSchema, type ModelManifest } from './model.js';
 import { isOlderModel, readOlderModel } from './older-model.js';
 import { byPosition, type Loaded, type Problems } from './problem.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 import { readManifestBytes } from './read-file.js';
 import { softwareSchema, type SoftwareManifest } from './software.js';
 import { suggestion } from '../base/suggestion.js';
@@ -22,7 +22,7 @@ interface Manifests {
 
 export type ManifestKind = keyof Manifests;
 
-/** A manifest's type by its kind; `dlspec` tells them apart. */
+/** A manifest's type by its kind; `dlspec` names the kind. */
 export type ManifestOf<K extends ManifestKind> = Manifests[K];
 
 const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
@@ -57,8 +57,8 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   const node = nodeAt(document.root, ['dlspec']);
   const headers = wanted.map(header);
   const meant = node?.kind === 'scalar' ? suggestion(node.text, headers) : undefined;
-  const found = describe(node) + (meant === undefined ? '' : ` (did you mean ${quote(meant)}?)`);
-  const problem = problemAt(document, ['dlspec'], headers.map(quote).join(' or '), found);
+  const found = describe(node) + (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
+  const problem = problemAt(document, ['dlspec'], headers.map(quoted).join(' or '), found);
   return { ok: false, problems: byPosition([...document.problems, problem]) };
 }
 

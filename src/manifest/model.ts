@@ -5,7 +5,7 @@ import {
   elementTypeField,
   frameworkField,
   nameField,
-  oneLine,
+  oneLineField,
   text,
   versionField,
 } from './fields.js';
@@ -51,7 +51,7 @@ export interface Checksum {
 }
 
 const tensorShape = {
-  layer_name: oneLine('the name of an input or output of the graph'),
+  layer_name: oneLineField('the name of an input or output of the graph'),
   element_type: elementTypeField,
   dimensions: z
     .array(z.union([dimensionSizeField, dimensionNameField], { error: 'a whole number, or the name of a dimension' }))
@@ -122,7 +122,7 @@ const GRAPH_PATH = 'the path of a file, or zoo:NAME';
 const sourceField = z
   .strictObject({
     graph_path: text(`${GRAPH_PATH} (files are not downloaded)`, (value) => !isUrl(value))
-      .pipe(oneLine(GRAPH_PATH))
+      .pipe(oneLineField(GRAPH_PATH))
       .refine((value) => !value.startsWith(ZOO_PREFIX) || zooNameOf(value) !== undefined, { error: GRAPH_PATH }),
     checksum: text('the SHA-256 of the file as 64 hexadecimal digits', (value) => /^[0-9a-fA-F]{64}$/.test(value))
       .transform((digest): Checksum => ({ algorithm: 'sha256', digest: digest.toLowerCase() }))

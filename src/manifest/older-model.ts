@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
 import type { Dimension } from '../onnx/model.js';
 import { type ManifestDocument, nodeAt, noteAt } from './document.js';
-import { elementTypeField, isVersionRange, oneLine, text } from './fields.js';
+import { elementTypeField, isVersionRange, oneLineField, text } from './fields.js';
 import {
   BATCH,
   type Checksum,
@@ -68,7 +68,7 @@ const tensorField = z.strictObject({
       dimensions: dimensionsField.optional(),
     })
     .superRefine((parameters, context) => {
-      const layer = oneLine('the name or number of a layer');
+      const layer = oneLineField('the name or number of a layer');
       for (const key of Object.keys(parameters).filter((name) => LAYER_KEY.test(name))) {
         const issues = layer.safeParse(ownValue(parameters, key)).error?.issues ?? [];
         for (const { message } of issues) context.addIssue({ code: 'custom', path: [key], message });
@@ -90,7 +90,7 @@ const checksumField = text('an MD5 (32 hexadecimal digits) or SHA-256 (64)', (va
 
 const sourceField = z.strictObject({
   base_url: text(LOCAL_GRAPH, (value) => value === '').optional(),
-  graph_path: text(LOCAL_GRAPH, (value) => !isUrl(value)).pipe(oneLine(LOCAL_GRAPH)),
+  graph_path: text(LOCAL_GRAPH, (value) => !isUrl(value)).pipe(oneLineField(LOCAL_GRAPH)),
   graph_checksum: checksumField.optional(),
   weights_path: z.string().optional(),
   weights_checksum: z.string().optional(),
@@ -102,10 +102,10 @@ const listOrText = z.union([z.array(z.string()), z.string()], { error: 'a list, 
 const code = z.string().optional();
 
 const olderModelSchema = z.strictObject({
-  name: oneLine('a name'),
+  name: oneLineField('a name'),
   version: text('a version such as 1.0', (value) => /^v?\d/.test(value) && semver.coerce(value) !== null),
   framework: z.strictObject({
-    name: oneLine('the name of a framework'),
+    name: oneLineField('the name of a framework'),
     version: text('a range of versions such as 1.x', isVersionRange),
   }),
   container: z.unknown().optional(),

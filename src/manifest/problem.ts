@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { printable } from './quote.js';
+import { escaped } from '../base/quoted.js';
 
 /** One thing that is wrong with a manifest: where, what belongs there, and what is there instead. */
 export interface Problem {
@@ -36,7 +36,7 @@ export interface Loaded<M> {
 const MAX_SHOWN_PER_FILE = 100;
 
 function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>): string {
-  return `${printable(file)}:${line}:${column}: ${path}`;
+  return `${escaped(file)}:${line}:${column}: ${path}`;
 }
 
 /** `file:line:column: path: expected …, found …` */
@@ -59,7 +59,7 @@ export function formatProblems(problems: readonly Problem[]): string {
     if (count <= MAX_SHOWN_PER_FILE) lines.push(formatProblem(problem));
   }
   for (const [file, count] of shown) {
-    if (count > MAX_SHOWN_PER_FILE) lines.push(`${printable(file)}: and ${count - MAX_SHOWN_PER_FILE} more problems`);
+    if (count > MAX_SHOWN_PER_FILE) lines.push(`${escaped(file)}: and ${count - MAX_SHOWN_PER_FILE} more problems`);
   }
   return lines.join('\n');
 }

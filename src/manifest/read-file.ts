@@ -58,7 +58,7 @@ async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
   return buffer.subarray(0, length);
 }
 
-/** Reads a regular file of at most 1 MiB, whatever its size is said to be. */
+/** Reads a regular file of at most 1 MiB; the size that the file system reports is not trusted. */
 export async function readManifestBytes(
   path: string,
 ): Promise<{ readonly ok: true; readonly bytes: Buffer } | NotAFile> {

@@ -2,7 +2,7 @@ import { type ManifestDocument, parseDocument } from './document.js';
 import { DISK } from './files.js';
 import { interpretDocument, type ManifestKind, type ManifestOf, statedKind } from './load.js';
 import type { Loaded, Problem, Problems } from './problem.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 
 /** Makes a problem of the place that refers to something: what it should lead to, and where it leads. */
 export type ReportReference = (expected: string, found: string) => Problem;
@@ -26,12 +26,12 @@ export async function loadReferred<K extends ManifestKind>(
 ): Promise<Referred<K> | Problems> {
   const expected = `a ${kind} manifest`;
   const file = await files.read(path);
-  if (!file.ok) return { ok: false, problems: [report(expected, `${file.found} at ${quote(path)}`)] };
+  if (!file.ok) return { ok: false, problems: [report(expected, `${file.found} at ${quoted(path)}`)] };
   const document = parseDocument(path, file.bytes);
   if (!document.ok) return document;
   const stated = statedKind(document);
   if (stated !== undefined && stated !== kind) {
-    return { ok: false, problems: [report(expected, `one of kind ${stated} at ${quote(path)}`)] };
+    return { ok: false, problems: [report(expected, `one of kind ${stated} at ${quoted(path)}`)] };
   }
   return { ok: true, document, loaded: interpretDocument(document, [kind]) };
 }

@@ -5,7 +5,7 @@ import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 import { besideManifest, isManifestPath, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
@@ -78,7 +78,7 @@ class Resolver {
       if (model === undefined) continue;
       const earlier = placeByName.get(model.name);
       if (earlier !== undefined) {
-        this.ownProblems.push(report('models of different names', `${quote(model.name)}, as models[${earlier}] has`));
+        this.ownProblems.push(report('models of different names', `${quoted(model.name)}, as models[${earlier}] has`));
       }
       placeByName.set(model.name, earlier ?? i);
       models.push(model);

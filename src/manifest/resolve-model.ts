@@ -12,7 +12,7 @@ import {
   zooNameOf,
 } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 import { suggestion } from '../base/suggestion.js';
 
 /** Where a model's graph comes from. */
@@ -43,14 +43,14 @@ export type ModelResolution =
 function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected: string; found: string } | undefined {
   if (zooNames === undefined || zooNames.includes(name)) return undefined;
   const meant = suggestion(name, zooNames);
-  const hint = meant === undefined ? '' : ` (did you mean ${quote(`zoo:${meant}`)}?)`;
-  return { expected: `a model of the zoo (${zooNames.join(', ')})`, found: quote(`zoo:${name}`) + hint };
+  const hint = meant === undefined ? '' : ` (did you mean ${quoted(`zoo:${meant}`)}?)`;
+  return { expected: `a model of the zoo (${zooNames.join(', ')})`, found: quoted(`zoo:${name}`) + hint };
 }
 
 /** What is there instead of a file, or undefined where there is one. */
 async function missingFile(path: string, { files = DISK }: ResolveOptions): Promise<string | undefined> {
   const found = await files.missing(path);
-  return found === undefined ? undefined : `${found} at ${quote(path)}`;
+  return found === undefined ? undefined : `${found} at ${quoted(path)}`;
 }
 
 function baseName(path: string): string {
@@ -126,6 +126,6 @@ export async function resolveModelReference(
 export async function resolveModel(text: string, options: ResolveOptions = {}): Promise<ModelResolution> {
   const report = (expected: string, found: string): Problem => problemOfFile(text, expected, found);
   const reference = parseModelReference(text);
-  if (reference === undefined) return { ok: false, problems: [report(MODEL_REFERENCE, quote(text))] };
+  if (reference === undefined) return { ok: false, problems: [report(MODEL_REFERENCE, quoted(text))] };
   return resolveModelReference(reference, report, options);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine, positiveNumber, text, wholeNumber } from './fields.js';
+import { oneLineField, positiveNumber, text, wholeNumber } from './fields.js';
 import { isUrl } from './reference.js';
 import type { ElementType } from '../onnx/element-type.js';
 
@@ -146,7 +146,7 @@ export const imageStepsField = z.array(imageStepField).min(1).max(16).superRefin
 export interface ClassSteps {
   /** Whether the row has to be made probabilities first. */
   readonly softmax: boolean;
-  /** How many classes are told where nobody asks for another number; undefined for all. */
+  /** Default number of classes in an answer; undefined for all. */
   readonly k?: number | undefined;
   /** Path of a text file with a line for each class, as seen from the manifest's folder. */
   readonly labels?: string | undefined;
@@ -160,7 +160,7 @@ const classStepField = z.strictObject({
     .strictObject({
       k: wholeNumber(1, 100_000).optional(),
       labels: text(LABELS, (value) => !isUrl(value))
-        .pipe(oneLine(LABELS))
+        .pipe(oneLineField(LABELS))
         .optional(),
     })
     .optional(),

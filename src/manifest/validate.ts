@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } from './document.js';
 import { byPosition, type Problem, type Problems } from './problem.js';
-import { quote } from './quote.js';
+import { quoted } from '../base/quoted.js';
 import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode } from './yaml-tree.js';
@@ -96,7 +96,7 @@ class IssueTranslator {
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => this.unknownKey([...path, key], key));
     if (issue.code === 'invalid_key') {
       const expected = issue.issues[0]?.message ?? 'another key';
-      return [problemAtKey(this.document, path, expected, `the key ${quote(String(path.at(-1)))}`)];
+      return [problemAtKey(this.document, path, expected, `the key ${quoted(String(path.at(-1)))}`)];
     }
     if (issue.code === 'invalid_union') {
       const meant = meantAlternative(issue);
@@ -112,9 +112,9 @@ class IssueTranslator {
     this.keySchema ??= z.toJSONSchema(this.schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
     const known = knownKeys(this.keySchema, path.slice(0, -1));
     const meant = suggestion(key, known);
-    const found = `the unknown key ${quote(key)}`;
+    const found = `the unknown key ${quoted(key)}`;
     if (meant === undefined) return problemAtKey(this.document, path, `one of the keys ${known.join(', ')}`, found);
-    return problemAtKey(this.document, path, 'a known key', `${found} (did you mean ${quote(meant)}?)`);
+    return problemAtKey(this.document, path, 'a known key', `${found} (did you mean ${quoted(meant)}?)`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.js';
-import { printable, quote } from './quote.js';
+import { escaped, quoted } from '../base/quoted.js';
 import { type Scalar, startOf, textAndValue } from './yaml-event.js';
 
 /** A value of a YAML document with the offset in the source where it starts. */
@@ -53,7 +53,7 @@ class TreeBuilder {
     const node = this.nodeOf(event, path, start);
     if (event === undefined || !('tagStart' in event) || event.tagStart < 0) return node;
     const tag = this.source.slice(event.tagStart, event.tagEnd);
-    return this.refuse(event.tagStart, path, 'a value without a tag', `the tag ${quote(tag)}`);
+    return this.refuse(event.tagStart, path, 'a value without a tag', `the tag ${quoted(tag)}`);
   }
 
   private nodeOf(event: Event | undefined, path: YamlPath, start: number): YamlNode {
@@ -69,7 +69,7 @@ class TreeBuilder {
         return { kind: 'mapping', start, entries: this.buildEntries(path, start) };
       case EVENT_ID.ALIAS: {
         const alias = this.source.slice(start, event.anchorEnd);
-        return this.refuse(start, path, 'a value written out', `the alias ${quote(alias)}`);
+        return this.refuse(start, path, 'a value written out', `the alias ${quoted(alias)}`);
       }
       default:
         throw new Error(`expected a YAML event that starts a value, found ${event?.type}`);
@@ -87,7 +87,7 @@ class TreeBuilder {
       }
       const value = this.build([...path, key.text], key.start);
       if (entries.has(key.text)) {
-        this.refuse(key.start, [...path, key.text], 'every key once', `${quote(key.text)} again`);
+        this.refuse(key.start, [...path, key.text], 'every key once', `${quoted(key.text)} again`);
       } else {
         entries.set(key.text, { keyStart: key.start, value });
       }
@@ -122,7 +122,7 @@ export function parseYaml(source: string): YamlTree {
     events = parseEvents(source, { maxDepth: MAX_DEPTH });
   } catch (thrown) {
     const syntaxError = thrown instanceof YAMLException ? thrown : undefined;
-    const reason = printable((syntaxError?.reason ?? messageOf(thrown)).slice(0, 200));
+    const reason = escaped((syntaxError?.reason ?? messageOf(thrown)).slice(0, 200));
     const deep = /maxDepth/.test(reason);
     const expected = deep ? `values nested at most ${MAX_DEPTH} deep` : 'valid YAML';
     return failed(syntaxError?.mark?.position ?? 0, expected, deep ? 'deeper ones' : `a syntax error: ${reason}`);

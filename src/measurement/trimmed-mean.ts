@@ -1,15 +1,22 @@
 /** Share of the sorted samples that is dropped at each end. */
-const TRIM = 0.2;
+export const TRIM = 0.2;
 
 /**
- * The platform's statistic for repeated times: sorted, floor(0.2 n) dropped at each end, the mean of the rest. Of three
- * it is the median. NaN of none.
+ * Samples in ascending order without the smallest and largest ones: floor(0.2 n) at each end; of three, one at each end.
+ */
+export function trimmed(samples: readonly number[]): readonly number[] {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const dropped = sorted.length === 3 ? 1 : Math.floor(TRIM * sorted.length);
+  return sorted.slice(dropped, sorted.length - dropped);
+}
+
+/**
+ * The platform's statistic for repeated times: the mean of the {@link trimmed} samples. Of three it is the median. NaN of
+ * none.
  *
  * Source: rai-project/evaluation, TrimmedMean.
  */
 export function trimmedMean(samples: readonly number[]): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  const dropped = sorted.length === 3 ? 1 : Math.floor(TRIM * sorted.length);
-  const kept = sorted.slice(dropped, sorted.length - dropped);
+  const kept = trimmed(samples);
   return kept.reduce((sum, sample) => sum + sample, 0) / kept.length;
 }

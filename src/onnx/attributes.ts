@@ -1,6 +1,6 @@
 import type { AttributeProto, GraphProto, NodeProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 import { mapSubgraphs } from './subgraphs.js';
 import type { TensorReader } from './tensor-reader.js';
 

@@ -1,6 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { DeclaredType, Dimension, Model } from './model.js';
-import { listed, quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
+import { listed } from './node-label.js';
 
 /** Everything that decides the sizes of a model with symbolic dimensions. */
 export interface BindOptions {

@@ -1,7 +1,7 @@
 import { AttributeProto_AttributeType, type NodeProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
 import type { Tensor } from './model.js';
-import { nodeLabel } from './quoted.js';
+import { nodeLabel } from './node-label.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** True for the standard operator Constant, which is a value and not a computation. */

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { StringStringEntryProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
 import type { TensorData } from './model.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 
 interface DataFile {
   readonly path: string;

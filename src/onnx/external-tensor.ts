@@ -1,10 +1,10 @@
 import { type ModelProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
 
 /** A part of a message, and where it stands in the part around it. */
-interface Part {
+interface MessagePart {
   readonly value: object;
   readonly place: string | number;
-  readonly around: Part | undefined;
+  readonly around: MessagePart | undefined;
 }
 
 function isExternal(value: object): boolean {
@@ -17,9 +17,9 @@ function isPlain(value: unknown): boolean {
   return Array.isArray(value) && isPlain(value[0]);
 }
 
-function placeOf(part: Part): string {
+function placeOf(part: MessagePart): string {
   const places: (string | number)[] = [];
-  for (let at: Part | undefined = part; at?.around !== undefined; at = at.around) places.push(at.place);
+  for (let at: MessagePart | undefined = part; at?.around !== undefined; at = at.around) places.push(at.place);
   return places.reverse().join('.');
 }
 
@@ -29,7 +29,7 @@ function placeOf(part: Part): string {
  * forgotten: initializers, sparse ones, attributes, subgraphs, functions and their parameters.
  */
 export function externalTensorIn(model: ModelProto): string | undefined {
-  const pending: Part[] = [{ value: model, place: '', around: undefined }];
+  const pending: MessagePart[] = [{ value: model, place: '', around: undefined }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (isExternal(part.value)) return placeOf(part);
     for (const [place, value] of Object.entries(part.value) as [string, unknown][]) {

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { FunctionProto, NodeProto } from '../generated/onnx/onnx.js';
 import { domainLabel, domainOf } from './opsets.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 
 function keyOf(domain: string, name: string, overload: string): string {
   return JSON.stringify([domainOf(domain), name, overload]);

@@ -87,7 +87,7 @@ class Hoister {
     }
     // Nothing reads it: the empty name stands for a value that is absent.
     constants.delete('');
-    // An initializer that is an input as well is only what the input is when nobody feeds it.
+    // An initializer that is an input as well is only the default of the input.
     for (const { name } of graph.input) constants.delete(name);
     const steering = steeringConstants({ nodes: graph.node.map(nodeOf), initializers: constants });
     for (const name of steering) constants.delete(name);

@@ -1,10 +1,10 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
+import { quoted } from '../base/quoted.js';
 import type { FunctionTable } from './function-table.js';
 import { domainLabel, importedOpsets } from './opsets.js';
 import { instantiate } from './instantiate-function.js';
 import { decodePayload } from './payload.js';
-import { quoted } from './quoted.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from '../generated/onnx/onnx.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 import { mapSubgraphs, renameSubgraphValues } from './subgraphs.js';
 
 /**

@@ -20,7 +20,7 @@ export interface LayerGraph {
   readonly types: ReadonlyMap<string, TensorType>;
   /**
    * Every value that does not depend on what a caller feeds: initializers, what is computed from them, and what is computed from shapes alone
-   * (the output of a Shape layer, for example, which stays a layer). Values that nobody needs to know are `fill`.
+   * (the output of a Shape layer, for example, which stays a layer). Values that need not be known are `fill`.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
 }

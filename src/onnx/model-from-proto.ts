@@ -10,7 +10,8 @@ import type { DeclaredType, Model, Tensor } from './model.js';
 import { nodeOf } from './nested-nodes.js';
 import { checkedIrVersion, importedOpsets, opsetsInUse } from './opsets.js';
 import { liveNodes, orderNodes } from './order-nodes.js';
-import { nodeLabel, quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
+import { nodeLabel } from './node-label.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** From this version of the format on, initializers need not be inputs; here they never are. */

@@ -16,7 +16,7 @@ export interface DeclaredType {
   readonly dims: readonly Dimension[] | undefined;
 }
 
-/** How values that nobody has are made up: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
+/** How unknown values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
 export interface Fill {
   readonly low: number;
   readonly high: number;

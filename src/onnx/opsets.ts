@@ -1,6 +1,6 @@
 import type { NodeProto, OperatorSetIdProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
-import { quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
 import { subgraphsOf } from './subgraphs.js';
 
 /**

@@ -1,6 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { Node } from './model.js';
-import { listed, nodeLabel, quoted } from './quoted.js';
+import { quoted } from '../base/quoted.js';
+import { listed, nodeLabel } from './node-label.js';
 import { capturedNames } from './subgraphs.js';
 import { topologicalOrder } from './topological-order.js';
 

@@ -3,21 +3,11 @@
  * place of its values, encoded in `raw_data`.
  */
 export interface Payload {
-  /** The field of TensorProto that holds the values; it decides how they are encoded. */
+  /** Number of the TensorProto's field that holds the values; it decides how they are encoded. */
   readonly field: number;
   readonly offset: number;
   readonly byteLength: number;
 }
-
-/** The fields of TensorProto that hold values, apart from string_data, whose values stay in place. */
-export const PAYLOAD_FIELD = {
-  floatData: 4,
-  int32Data: 5,
-  int64Data: 7,
-  rawData: 9,
-  doubleData: 10,
-  uint64Data: 11,
-} as const;
 
 export const PAYLOAD_ENCODED_BYTES = 17;
 

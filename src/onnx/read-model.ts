@@ -12,7 +12,7 @@ import { stripPayloads } from './strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
 export interface ReadOptions {
-  /** false: the files with external data are gone, and nobody will ask for what was in them. */
+  /** false: the files with external data are gone, and their content is not needed. */
   readonly keepsExternalData?: boolean;
 }
 

@@ -1,8 +1,10 @@
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
-import { encodePayload, PAYLOAD_ENCODED_BYTES, PAYLOAD_FIELD } from './payload.js';
-import { WIRE_TYPE, WireReader } from './wire-reader.js';
+import { FIELDS, type MessageName } from './field-numbers.js';
+import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
+import { fieldNumberOf, wireTypeOf } from './wire-format.js';
+import { WireReader } from './wire-reader.js';
 
 /** Nested messages that protobuf implementations accept by default, ONNX Runtime's among them. */
 const MAX_DEPTH = 100;
@@ -19,111 +21,137 @@ const PACKED_INTEGER_COST_BYTES = 32;
 
 /** A value is copied, a list of integers as well, a payload is replaced by where it is, a message is walked through. */
 type Rule = 'value' | 'integers' | 'payload' | MessageName;
-type MessageName =
-  | 'ModelProto'
-  | 'OperatorSetIdProto'
-  | 'GraphProto'
-  | 'NodeProto'
-  | 'AttributeProto'
-  | 'TensorProto'
-  | 'StringStringEntryProto'
-  | 'SparseTensorProto'
-  | 'ValueInfoProto'
-  | 'TypeProto'
-  | 'ElementTypeProto'
-  | 'MapTypeProto'
-  | 'TensorTypeProto'
-  | 'TensorShapeProto'
-  | 'DimensionProto'
-  | 'FunctionProto';
 
-const PAIR = { 1: 'value', 2: 'value' } as const;
+type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
 
-/** The fields that are kept, by number (see proto/onnx/onnx.proto). All others, documentation among them, are dropped. */
-const MESSAGES: Readonly<Record<MessageName, Readonly<Record<number, Rule>>>> = {
-  ModelProto: { 1: 'value', 7: 'GraphProto', 8: 'OperatorSetIdProto', 25: 'FunctionProto' },
-  OperatorSetIdProto: PAIR,
-  GraphProto: {
-    1: 'NodeProto',
-    2: 'value',
-    5: 'TensorProto',
-    11: 'ValueInfoProto',
-    12: 'ValueInfoProto',
-    13: 'ValueInfoProto',
-    15: 'SparseTensorProto',
+/** The fields that are kept. All others, documentation among them, are dropped. */
+const KEPT: Rules = {
+  ModelProto: {
+    irVersion: 'value',
+    graph: 'GraphProto',
+    opsetImport: 'OperatorSetIdProto',
+    functions: 'FunctionProto',
   },
-  NodeProto: { 1: 'value', 2: 'value', 3: 'value', 4: 'value', 5: 'AttributeProto', 7: 'value', 8: 'value' },
+  OperatorSetIdProto: { domain: 'value', version: 'value' },
+  GraphProto: {
+    node: 'NodeProto',
+    name: 'value',
+    initializer: 'TensorProto',
+    input: 'ValueInfoProto',
+    output: 'ValueInfoProto',
+    valueInfo: 'ValueInfoProto',
+    sparseInitializer: 'SparseTensorProto',
+  },
+  NodeProto: {
+    input: 'value',
+    output: 'value',
+    name: 'value',
+    opType: 'value',
+    attribute: 'AttributeProto',
+    domain: 'value',
+    overload: 'value',
+  },
   AttributeProto: {
-    1: 'value',
-    2: 'value',
-    3: 'value',
-    4: 'value',
-    5: 'TensorProto',
-    6: 'GraphProto',
-    7: 'value',
-    8: 'integers',
-    9: 'value',
-    10: 'TensorProto',
-    11: 'GraphProto',
-    14: 'TypeProto',
-    15: 'TypeProto',
-    20: 'value',
-    21: 'value',
-    22: 'SparseTensorProto',
-    23: 'SparseTensorProto',
+    name: 'value',
+    f: 'value',
+    i: 'value',
+    s: 'value',
+    t: 'TensorProto',
+    g: 'GraphProto',
+    floats: 'value',
+    ints: 'integers',
+    strings: 'value',
+    tensors: 'TensorProto',
+    graphs: 'GraphProto',
+    tp: 'TypeProto',
+    typeProtos: 'TypeProto',
+    type: 'value',
+    refAttrName: 'value',
+    sparseTensor: 'SparseTensorProto',
+    sparseTensors: 'SparseTensorProto',
   },
   TensorProto: {
-    1: 'integers',
-    2: 'value',
-    6: 'value',
-    8: 'value',
-    13: 'StringStringEntryProto',
-    14: 'value',
-    [PAYLOAD_FIELD.floatData]: 'payload',
-    [PAYLOAD_FIELD.int32Data]: 'payload',
-    [PAYLOAD_FIELD.int64Data]: 'payload',
-    [PAYLOAD_FIELD.rawData]: 'payload',
-    [PAYLOAD_FIELD.doubleData]: 'payload',
-    [PAYLOAD_FIELD.uint64Data]: 'payload',
+    dims: 'integers',
+    dataType: 'value',
+    stringData: 'value',
+    name: 'value',
+    externalData: 'StringStringEntryProto',
+    dataLocation: 'value',
+    floatData: 'payload',
+    int32Data: 'payload',
+    int64Data: 'payload',
+    rawData: 'payload',
+    doubleData: 'payload',
+    uint64Data: 'payload',
   },
-  StringStringEntryProto: PAIR,
-  SparseTensorProto: { 1: 'TensorProto', 2: 'TensorProto' },
-  ValueInfoProto: { 1: 'value', 2: 'TypeProto' },
+  StringStringEntryProto: { key: 'value', value: 'value' },
+  SparseTensorProto: { values: 'TensorProto', indices: 'TensorProto' },
+  ValueInfoProto: { name: 'value', type: 'TypeProto' },
   TypeProto: {
-    1: 'TensorTypeProto',
-    4: 'ElementTypeProto',
-    5: 'MapTypeProto',
-    8: 'TensorTypeProto',
-    9: 'ElementTypeProto',
+    tensorType: 'TypeProto.Tensor',
+    sequenceType: 'TypeProto.Sequence',
+    mapType: 'TypeProto.Map',
+    sparseTensorType: 'TypeProto.SparseTensor',
+    optionalType: 'TypeProto.Optional',
   },
-  ElementTypeProto: { 1: 'TypeProto' },
-  MapTypeProto: { 1: 'value', 2: 'TypeProto' },
-  TensorTypeProto: { 1: 'value', 2: 'TensorShapeProto' },
-  TensorShapeProto: { 1: 'DimensionProto' },
-  DimensionProto: PAIR,
+  'TypeProto.Tensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  'TypeProto.Sequence': { elemType: 'TypeProto' },
+  'TypeProto.Map': { keyType: 'value', valueType: 'TypeProto' },
+  'TypeProto.Optional': { elemType: 'TypeProto' },
+  'TypeProto.SparseTensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  TensorShapeProto: { dim: 'TensorShapeProto.Dimension' },
+  'TensorShapeProto.Dimension': { dimValue: 'value', dimParam: 'value' },
   FunctionProto: {
-    1: 'value',
-    4: 'value',
-    5: 'value',
-    6: 'value',
-    7: 'NodeProto',
-    9: 'OperatorSetIdProto',
-    10: 'value',
-    11: 'AttributeProto',
-    13: 'value',
+    name: 'value',
+    input: 'value',
+    output: 'value',
+    attribute: 'value',
+    node: 'NodeProto',
+    opsetImport: 'OperatorSetIdProto',
+    domain: 'value',
+    attributeProto: 'AttributeProto',
+    overload: 'value',
   },
 };
 
-const MESSAGE_COSTS: Readonly<Record<string, number>> = Object.fromEntries(
-  Object.entries(MESSAGES).map(([name, rules]) => [
-    name,
-    MESSAGE_COST_BYTES + FIELD_COST_BYTES * Object.keys(rules).length,
-  ]),
-);
+interface KeptFields {
+  readonly rules: ReadonlyMap<number, Rule>;
+  readonly costBytes: number;
+}
 
-/** Field numbers and wire types with which a ModelProto can begin. */
-const MODEL_VARINTS: ReadonlySet<number> = new Set([1, 5]);
-const MODEL_BYTES: ReadonlySet<number> = new Set([2, 3, 4, 6, 7, 8, 14, 20, 25, 26]);
+function keptFields(name: MessageName): KeptFields {
+  const kept = new Map<string, Rule>(Object.entries(KEPT[name]));
+  const rules = new Map<number, Rule>();
+  for (const [field, number] of Object.entries(FIELDS[name])) {
+    const rule = kept.get(field);
+    if (rule !== undefined) rules.set(number, rule);
+  }
+  return { rules, costBytes: MESSAGE_COST_BYTES + FIELD_COST_BYTES * rules.size };
+}
+
+const MESSAGES = Object.fromEntries(
+  (Object.keys(FIELDS) as MessageName[]).map((name) => [name, keptFields(name)]),
+) as Readonly<Record<MessageName, KeptFields>>;
+
+const { irVersion, modelVersion, ...modelBytes } = FIELDS.ModelProto;
+
+/** Fields of a ModelProto that proto/onnx/onnx.proto does not declare: training_info and configuration. */
+const UNDECLARED = [20, 26];
+
+/** Fields with which a ModelProto can begin, by their wire types. */
+const MODEL_VARINTS: ReadonlySet<number> = new Set([irVersion, modelVersion]);
+const MODEL_BYTES: ReadonlySet<number> = new Set([...Object.values(modelBytes), ...UNDECLARED]);
+
+function beginsModel(tag: number): boolean {
+  switch (wireTypeOf(tag)) {
+    case WireType.Varint:
+      return MODEL_VARINTS.has(fieldNumberOf(tag));
+    case WireType.LengthDelimited:
+      return MODEL_BYTES.has(fieldNumberOf(tag));
+    default:
+      return false;
+  }
+}
 
 class Stripper {
   readonly #reader: WireReader;
@@ -142,9 +170,7 @@ class Stripper {
 
   #checkBeginning(): void {
     const [tag = 0] = this.source.byteLength === 0 ? [] : this.source.window(0);
-    const fields = (tag & 7) === WIRE_TYPE.varint ? MODEL_VARINTS : MODEL_BYTES;
-    if (((tag & 7) === WIRE_TYPE.varint || (tag & 7) === WIRE_TYPE.bytes) && fields.has(tag >>> 3)) return;
-    throw new PlatformError('model', `${this.source.name} ${this.#whatItIs()}`);
+    if (!beginsModel(tag)) throw new PlatformError('model', `${this.source.name} ${this.#whatItIs()}`);
   }
 
   #whatItIs(): string {
@@ -159,19 +185,22 @@ class Stripper {
   #message(name: MessageName, end: number, depth: number): void {
     const reader = this.#reader;
     if (depth > MAX_DEPTH) reader.fail(reader.position, `messages are nested more than ${MAX_DEPTH} deep`);
-    this.#charge(MESSAGE_COSTS[name] ?? MESSAGE_COST_BYTES);
-    const rules = MESSAGES[name];
+    const { rules, costBytes } = MESSAGES[name];
+    this.#charge(costBytes);
     let payloads = 0;
     while (reader.position < end) {
       const at = reader.position;
       const tag = reader.tag(end);
-      const rule = rules[tag >>> 3];
-      if (rule === undefined) reader.skip(tag & 7, end);
+      const rule = rules.get(fieldNumberOf(tag));
+      if (rule === undefined) reader.skip(wireTypeOf(tag), end);
       else if (rule === 'value' || rule === 'integers') this.#value(tag, end, rule);
-      else if ((tag & 7) !== WIRE_TYPE.bytes) {
-        reader.fail(at, `field ${tag >>> 3} of a ${name} has wire type ${tag & 7}, which this project does not read`);
+      else if (wireTypeOf(tag) !== WireType.LengthDelimited) {
+        reader.fail(
+          at,
+          `field ${fieldNumberOf(tag)} of a ${name} has wire type ${wireTypeOf(tag)}, which this project does not read`,
+        );
       } else if (rule === 'payload') {
-        if (this.#payload(tag >>> 3, end) && ++payloads > 1)
+        if (this.#payload(fieldNumberOf(tag), end) && ++payloads > 1)
           reader.fail(at, 'a tensor has its values in several pieces');
       } else {
         this.#out.uint32(tag).fork();
@@ -185,8 +214,8 @@ class Stripper {
   #value(tag: number, end: number, rule: 'value' | 'integers'): void {
     const reader = this.#reader;
     const start = reader.position;
-    const byteLength = reader.skip(tag & 7, end);
-    const packed = rule === 'integers' && (tag & 7) === WIRE_TYPE.bytes;
+    const byteLength = reader.skip(wireTypeOf(tag), end);
+    const packed = rule === 'integers' && wireTypeOf(tag) === WireType.LengthDelimited;
     this.#charge(VALUE_COST_BYTES + byteLength * (packed ? PACKED_INTEGER_COST_BYTES : 2));
     reader.position = start;
     this.#out.uint32(tag);
@@ -201,7 +230,9 @@ class Stripper {
     reader.position += byteLength;
     if (byteLength === 0) return false;
     this.#charge(VALUE_COST_BYTES + PAYLOAD_ENCODED_BYTES);
-    this.#out.tag(PAYLOAD_FIELD.rawData, WIRE_TYPE.bytes).bytes(encodePayload({ field, offset, byteLength }));
+    this.#out
+      .tag(FIELDS.TensorProto.rawData, WireType.LengthDelimited)
+      .bytes(encodePayload({ field, offset, byteLength }));
     return true;
   }
 

@@ -4,7 +4,8 @@ import type { ByteSource } from './byte-source.js';
 import { byteLengthOf, ELEMENT_TYPES, type ElementType, elementTypeOfCode } from './element-type.js';
 import type { ExternalData } from './external-data.js';
 import type { Tensor, TensorData } from './model.js';
-import { decodePayload, type Payload, PAYLOAD_FIELD } from './payload.js';
+import { FIELDS } from './field-numbers.js';
+import { decodePayload, type Payload } from './payload.js';
 import { unpackIntegers } from './unpack-integers.js';
 
 /**
@@ -22,19 +23,19 @@ const MEMORY_LIMIT_BYTES = 2 ** 27;
 
 /** The element types that each list of values may hold; raw_data holds any but strings. */
 const TYPES_BY_FIELD = new Map<number, (type: ElementType) => boolean>([
-  [PAYLOAD_FIELD.floatData, (type) => type === 'float32'],
-  [PAYLOAD_FIELD.doubleData, (type) => type === 'float64'],
-  [PAYLOAD_FIELD.int32Data, (type) => ELEMENT_TYPES[type].bits <= 16 || type === 'int32'],
-  [PAYLOAD_FIELD.int64Data, (type) => type === 'int64'],
-  [PAYLOAD_FIELD.uint64Data, (type) => type === 'uint64' || type === 'uint32'],
-  [PAYLOAD_FIELD.rawData, () => true],
+  [FIELDS.TensorProto.floatData, (type) => type === 'float32'],
+  [FIELDS.TensorProto.doubleData, (type) => type === 'float64'],
+  [FIELDS.TensorProto.int32Data, (type) => ELEMENT_TYPES[type].bits <= 16 || type === 'int32'],
+  [FIELDS.TensorProto.int64Data, (type) => type === 'int64'],
+  [FIELDS.TensorProto.uint64Data, (type) => type === 'uint64' || type === 'uint32'],
+  [FIELDS.TensorProto.rawData, () => true],
 ]);
 
 /** Fields whose values lie in the file as in raw_data: little-endian, of fixed width. */
 const RAW_FIELDS: ReadonlySet<number> = new Set([
-  PAYLOAD_FIELD.rawData,
-  PAYLOAD_FIELD.floatData,
-  PAYLOAD_FIELD.doubleData,
+  FIELDS.TensorProto.rawData,
+  FIELDS.TensorProto.floatData,
+  FIELDS.TensorProto.doubleData,
 ]);
 
 /** Makes tensors of the stripped TensorProtos of one model (see strip-payloads.ts), and loads the small ones. */

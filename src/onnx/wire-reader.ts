@@ -1,8 +1,6 @@
+import { WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
-
-/** Wire types of the protobuf encoding; groups (3 and 4) appear in no ONNX file. */
-export const WIRE_TYPE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 const MAX_VARINT_BYTES = 10;
 const NOTHING = new Uint8Array();
@@ -10,7 +8,6 @@ const NOTHING = new Uint8Array();
 /**
  * A position that moves forward through protobuf's wire format. Every read is checked against the end of the message
  * that it belongs to.
- * Source: https://protobuf.dev/programming-guides/encoding/
  */
 export class WireReader {
   position = 0;
@@ -42,19 +39,19 @@ export class WireReader {
   }
 
   /** Moves past the value of a field whose tag was just read, and returns how many bytes the value takes. */
-  skip(wireType: number, end: number): number {
+  skip(wireType: WireType, end: number): number {
     const at = this.position;
     switch (wireType) {
-      case WIRE_TYPE.varint:
+      case WireType.Varint:
         this.#varint(end);
         break;
-      case WIRE_TYPE.fixed64:
+      case WireType.Bit64:
         this.position += 8;
         break;
-      case WIRE_TYPE.fixed32:
+      case WireType.Bit32:
         this.position += 4;
         break;
-      case WIRE_TYPE.bytes: {
+      case WireType.LengthDelimited: {
         const length = this.length(end);
         this.position += length;
         break;

@@ -1,10 +1,12 @@
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoProto } from '../generated/onnx/onnx.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
+import { FIELDS } from './field-numbers.js';
 import { fillBlocks } from './fill.js';
 import type { DeclaredType, Model, Node, Tensor } from './model.js';
+import { bytesTag, varint } from './wire-format.js';
 
 /** A model on its way out: its size is known before its weights are made. */
 export interface EncodedModel {
@@ -13,18 +15,9 @@ export interface EncodedModel {
   readonly chunks: Iterable<Uint8Array>;
 }
 
-const MODEL_GRAPH_TAG = tag(7);
-const GRAPH_INITIALIZER_TAG = tag(5);
-const TENSOR_RAW_DATA_TAG = tag(9);
+const { ModelProto: MODEL, GraphProto: GRAPH, TensorProto: TENSOR } = FIELDS;
+const BYTES = WireType.LengthDelimited;
 const FILE_BLOCK_BYTES = 1 << 20;
-
-function tag(fieldNumber: number): Uint8Array {
-  return new BinaryWriter().uint32((fieldNumber << 3) | 2).finish();
-}
-
-function varint(value: number): Uint8Array {
-  return new BinaryWriter().uint64(value).finish();
-}
 
 function dataByteLength(tensor: Tensor): number {
   switch (tensor.data.kind) {
@@ -88,7 +81,7 @@ function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
     stringData: tensor.data.kind === 'strings' ? [...tensor.data.values] : [],
   }).finish();
   if (tensor.data.kind === 'strings') return { tensor, head: fields, dataBytes };
-  return { tensor, head: Buffer.concat([fields, TENSOR_RAW_DATA_TAG, varint(dataBytes)]), dataBytes };
+  return { tensor, head: Buffer.concat([fields, bytesTag(TENSOR.rawData), varint(dataBytes)]), dataBytes };
 }
 
 /** The declared type as a TypeProto; undefined dimensions leave the shape out. */
@@ -141,36 +134,37 @@ export function nodeProtoOf(node: Node): NodeProto {
 export function encodeModel(model: Model): EncodedModel {
   const { graph } = model;
   const header = new BinaryWriter();
-  header.uint32((1 << 3) | 0).int64(model.irVersion);
+  header.tag(MODEL.irVersion, WireType.Varint).int64(model.irVersion);
   for (const [domain, version] of model.opsets) {
-    OperatorSetIdProto.encode({ domain, version: BigInt(version) }, header.uint32((8 << 3) | 2).fork()).join();
+    const opset = { domain, version: BigInt(version) };
+    OperatorSetIdProto.encode(opset, header.tag(MODEL.opsetImport, BYTES).fork()).join();
   }
   const headerBytes = header.finish();
 
   const body = new BinaryWriter();
-  for (const node of graph.nodes) NodeProto.encode(nodeProtoOf(node), body.uint32((1 << 3) | 2).fork()).join();
-  body.uint32((2 << 3) | 2).string(graph.name);
+  for (const node of graph.nodes) NodeProto.encode(nodeProtoOf(node), body.tag(GRAPH.node, BYTES).fork()).join();
+  body.tag(GRAPH.name, BYTES).string(graph.name);
   const writeValue = (fieldNumber: number, name: string): void => {
     const type = graph.types.get(name);
     const info = { name, docString: '', type: type === undefined ? undefined : typeProtoOf(type) };
-    ValueInfoProto.encode(info, body.uint32((fieldNumber << 3) | 2).fork()).join();
+    ValueInfoProto.encode(info, body.tag(fieldNumber, BYTES).fork()).join();
   };
   const ends = new Set([...graph.inputs, ...graph.outputs]);
-  for (const name of graph.inputs) writeValue(11, name);
-  for (const name of graph.outputs) writeValue(12, name);
+  for (const name of graph.inputs) writeValue(GRAPH.input, name);
+  for (const name of graph.outputs) writeValue(GRAPH.output, name);
   for (const name of graph.types.keys()) {
-    if (!ends.has(name) && !graph.initializers.has(name)) writeValue(13, name);
+    if (!ends.has(name) && !graph.initializers.has(name)) writeValue(GRAPH.valueInfo, name);
   }
   const bodyBytes = body.finish();
 
   const tensors = [...graph.initializers].map(([name, tensor]) => encodeTensor(name, tensor));
   const tensorPrefix = ({ head, dataBytes }: EncodedTensor): Uint8Array =>
-    Buffer.concat([GRAPH_INITIALIZER_TAG, varint(head.length + dataBytes), head]);
+    Buffer.concat([bytesTag(GRAPH.initializer), varint(head.length + dataBytes), head]);
   const prefixes = tensors.map(tensorPrefix);
   const tensorBytes = tensors.reduce((sum, { dataBytes }, i) => sum + (prefixes[i]?.length ?? 0) + dataBytes, 0);
 
   const graphLength = bodyBytes.length + tensorBytes;
-  const graphPrefix = Buffer.concat([MODEL_GRAPH_TAG, varint(graphLength)]);
+  const graphPrefix = Buffer.concat([bytesTag(MODEL.graph), varint(graphLength)]);
 
   function* chunks(): Generator<Uint8Array> {
     yield headerBytes;

@@ -2,14 +2,16 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { ELEMENT_TYPES } from '../onnx/element-type.js';
+import { FIELDS } from '../onnx/field-numbers.js';
+import { bytesTag, varint } from '../onnx/wire-format.js';
 import { type FillableModel, filledBytes, inputBlocks } from './materialize.js';
 
 // A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the
 // initializers need not be woven into the encoded graph, they follow as a second piece of it.
 // Source: "Last One Wins", https://protobuf.dev/programming-guides/encoding/#last-one-wins
-const MODEL_GRAPH = lengthDelimited(7);
-const GRAPH_INITIALIZER = lengthDelimited(5);
-const TENSOR_RAW_DATA = lengthDelimited(9);
+const MODEL_GRAPH = bytesTag(FIELDS.ModelProto.graph);
+const GRAPH_INITIALIZER = bytesTag(FIELDS.GraphProto.initializer);
+const TENSOR_RAW_DATA = bytesTag(FIELDS.TensorProto.rawData);
 
 /** Where each external weight starts, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
 const EXTERNAL_ALIGNMENT_BYTES = 4096;
@@ -31,14 +33,6 @@ export interface WeightsFile {
 export interface ExternalModel {
   readonly model: Uint8Array;
   readonly files: readonly WeightsFile[];
-}
-
-function lengthDelimited(fieldNumber: number): Uint8Array {
-  return new BinaryWriter().uint32((fieldNumber << 3) | 2).finish();
-}
-
-function varint(value: number): Uint8Array {
-  return new BinaryWriter().uint64(value).finish();
 }
 
 function describe({ name, dims, elementType }: BenchmarkInput): TensorProto {

@@ -11,7 +11,7 @@ export interface FrameworkEntry {
   readonly keepsThreads: boolean;
   /** Whether its predictor keeps a profile of kernels, so that bricks can be measured together in one session. */
   readonly measuresTogether: boolean;
-  /** Loads it; only a measuring process does. */
+  /** Loads it; only a worker process does. */
   readonly load: () => Promise<Predictor>;
 }
 
@@ -19,7 +19,7 @@ export const FRAMEWORK_NAMES = ['onnxruntime', 'onnxruntime-web'] as const;
 
 export type FrameworkName = (typeof FRAMEWORK_NAMES)[number];
 
-/** What an agent has where nobody says. */
+/** Default framework of an agent. */
 export const DEFAULT_FRAMEWORK: FrameworkName = 'onnxruntime';
 
 /** Every framework by its name; see docs/frameworks.md for how to add one. */

@@ -36,7 +36,7 @@ function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
   return { ...model, graph: model.graph };
 }
 
-/** A benchmark may be anybody's, and a runtime would read whatever file on this machine it names. */
+/** A benchmark may come from anyone, and a runtime reads any file on this machine that it names. */
 function refuseExternalData(benchmark: Benchmark, model: ModelProto): void {
   const place = externalTensorIn(model);
   if (place === undefined) return;

@@ -16,7 +16,7 @@ export type ModelSource =
 /** Protobuf's limit for one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
-/** One framework that can open models. Implementations load native code, so only a measuring process makes one. */
+/** One framework that can open models. Implementations load native code, so only a worker process makes one. */
 export interface Predictor {
   readonly framework: Framework;
 

@@ -9,7 +9,7 @@ import { elementsOf, type TensorValue } from './tensor-value.js';
 
 // What the JavaScript bindings of ONNX Runtime have in common; both take their types from onnxruntime-common.
 
-/** Only errors: the runtime's warnings are about models, and nobody reads a measuring process's standard error. */
+/** Only errors: the runtime's warnings are about models, and a worker process's standard error is not shown. */
 const LOG_SEVERITY_ERROR = 3;
 
 function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {

@@ -37,7 +37,7 @@ export interface RpcCallOptions {
 }
 
 /**
- * Calls to one address. Every method throws a PlatformError: `unavailable` where nobody answers, `timeout` past the
+ * Calls to one address. Every method throws a PlatformError: `unavailable` without an answer, `timeout` past the
  * deadline, `cancelled` after the signal, else what the other side answered.
  */
 export interface RpcClient {
@@ -68,7 +68,7 @@ export interface RpcClient {
   close(): void;
 }
 
-/** A call that can be made again is, where nobody answered: three times within about a second. */
+/** A call that may be repeated is repeated without an answer: three times within about a second. */
 const SERVICE_CONFIG = JSON.stringify({
   methodConfig: [
     {

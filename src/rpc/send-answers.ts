@@ -78,7 +78,7 @@ class AnsweringCall extends ServerInterceptingCall {
     streamOf(this.call)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Everything is sent, or nobody wants it any more. */
+  /** Everything is sent, or the client has gone. */
   #end(): void {
     clearTimeout(this.#overdue);
     this.connection.giveBack(this.#unsentBytes);

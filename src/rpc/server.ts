@@ -57,7 +57,7 @@ export interface RpcServer {
    */
   listen(address: HostPort): Promise<string>;
 
-  /** Tells whoever waits why, and stops. May be called again. */
+  /** Sends the reason to waiting clients, and stops. May be called again. */
   close(reason: PlatformError): Promise<void>;
 }
 

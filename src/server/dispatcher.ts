@@ -24,7 +24,7 @@ export interface DispatchLimits {
   readonly stopMs: number;
 }
 
-export const DEFAULT_LIMITS: DispatchLimits = {
+export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   leaseMs: 15_000,
   silenceMs: 60 * 60_000,
   waitForAgentMs: 10 * 60_000,

@@ -1,14 +1,14 @@
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
-import { type AttachedPlugin, DEFAULT_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
+import { type AttachedPlugin, DEFAULT_DISPATCH_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
 import { isFinal, type LoggedEvent } from '../evaluation/event.js';
 import { EndedLogs, type OpenLog } from './ended-logs.js';
 import { EvaluationJob } from './job.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
 import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
 import { loadSubmission, type Submission } from '../evaluation/submission.js';
-import { Results } from './results.js';
+import { ResultCache } from './results.js';
 import { digestOf, putSubmission } from './submission-store.js';
 
 /** Evaluations that have not ended. */
@@ -43,17 +43,17 @@ export class Platform {
   readonly #jobs = new Map<string, EvaluationJob>();
   readonly #submitting = new Map<string, Promise<EvaluationRecord>>();
   readonly #endedLogs: EndedLogs;
-  readonly #results: Results;
+  readonly #results: ResultCache;
   #listing: Promise<readonly EvaluationRecord[]> | undefined;
 
   private constructor({ store, agents, limits }: PlatformOptions) {
     this.#collections = evaluationCollections(store);
     this.#endedLogs = new EndedLogs(this.#collections.events);
-    this.#results = new Results(this.#collections.events);
+    this.#results = new ResultCache(this.#collections.events);
     this.#agents = agents;
     this.#dispatcher = new Dispatcher({
       agents,
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits: { ...DEFAULT_DISPATCH_LIMITS, ...limits },
       submissions: this.#collections.parts,
     });
   }

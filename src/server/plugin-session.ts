@@ -53,7 +53,7 @@ export class PluginSession {
     return ended;
   }
 
-  /** Ends a run in this way, whatever its plugin still does. */
+  /** Ends a run in this way, even if its plugin continues. */
   end({ evaluation, attempt }: RunKey, how: FinalEvent): void {
     const run = this.#runs.get(evaluation);
     if (run?.attempt !== attempt) return;

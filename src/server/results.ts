@@ -5,7 +5,7 @@ import type { Collection } from '../store/collection.js';
 const MOST_CHARACTERS = 36 * 2 ** 20;
 
 /** The result documents of evaluations, read from the store once for all who read one at about the same time. */
-export class Results {
+export class ResultCache {
   /** Those read last come last. */
   readonly #recent = new Map<string, string>();
   readonly #loading = new Map<string, Promise<string | undefined>>();

@@ -9,7 +9,7 @@ import { fromWireSubmission, toWireSubmission } from '../evaluation/wire/submiss
 /** Bytes in one document; base64 makes a third more of them, and MongoDB's documents hold 16 MB. */
 const PART_BYTES = 8 * 2 ** 20;
 
-/** What tells two submissions apart. */
+/** Key of a submission. */
 export function digestOf(submission: Submission): string {
   const bytes = SubmissionMessage.encode(toWireSubmission(submission)).finish();
   return createHash('sha256').update(bytes).digest('hex');

@@ -10,7 +10,7 @@ export interface CollectionDefinition<Document extends object> extends Collectio
   readonly schema: z.ZodType<Document>;
 }
 
-/** What a store has to know of a kind of document to keep it, whoever reads it. */
+/** What a store needs to know of a kind of document. */
 export interface CollectionShape<Field extends string = string> {
   /** Lower case with underscores; MongoDB's name of the collection. */
   readonly name: string;

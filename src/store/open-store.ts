@@ -57,7 +57,7 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
   return syncSpool(chosen, dataFolder(), options);
 }
 
-/** Where results are kept when nobody says otherwise: `store` in the user's data folder. */
+/** Default place of results: `store` in the user's data folder. */
 export function defaultStoreFolder(): string {
   return join(dataFolder(), 'store');
 }

@@ -3,7 +3,7 @@ import { storedMeasurementSchema } from '../measurement/measurement.js';
 import { collectionShapeSchema } from './collection-shape.js';
 import type { CollectionDefinition, CollectionShape } from './collection.js';
 
-/** Any document, for whoever moves it without knowing its kind. Whoever reads it checks it against its own schema. */
+/** Any document, for moving it without knowing its kind. Its reader checks it against the reader's own schema. */
 const anyDocumentSchema = z.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',

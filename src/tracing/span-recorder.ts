@@ -4,7 +4,7 @@ import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';
 
 /**
- * Times what happens in a process that has no tracer, as spans for one that has. A measuring process is to do nothing but
+ * Times what happens in a process that has no tracer, as spans for one that has. A worker process is to do nothing but
  * measure: it sends no spans anywhere, and of those that nobody asked for it does not even take the times.
  */
 export class SpanRecorder {

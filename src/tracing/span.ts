@@ -25,7 +25,7 @@ export interface OpenSpan {
   setAttributes(attributes: SpanAttributes): void;
 }
 
-/** A span with all that is in it, timed by whoever had no tracer: a measuring process, or a runtime's profile. */
+/** A span with all that is in it, timed without a tracer: by a worker process, or by a runtime's profile. */
 export interface TimedSpan {
   readonly name: string;
   readonly level: TraceLevel;

@@ -1,10 +1,10 @@
-import { asksForTraces, type Environment } from './environment.js';
+import { asksForTraces, type EnvironmentVariables } from './environment.js';
 import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
 
 export interface TracingOptions {
   /** What this process is called where OTEL_SERVICE_NAME does not say. */
   readonly serviceName: string;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
 }
 
 /**

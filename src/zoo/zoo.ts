@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
 import type { Model } from '../onnx/model.js';
-import { quoted } from '../onnx/quoted.js';
+import { quoted } from '../base/quoted.js';
 import { alexnet } from './architectures/alexnet.js';
 import { bertBase } from './architectures/bert.js';
 import { densenet121 } from './architectures/densenet.js';

@@ -43,7 +43,7 @@ describe('failures', () => {
     const failure = failureOfDeath(null, 'SIGSEGV', 'something bad');
     assert.deepEqual(failure, {
       reason: 'crashed',
-      message: 'the measuring process ended by signal SIGSEGV: something bad',
+      message: 'the worker process ended by signal SIGSEGV: something bad',
     });
   });
 });

@@ -44,7 +44,7 @@ describe('a receiver that this project did not write', needsReceiver, () => {
     assert.deepEqual([...new Set(spans.map(({ service }) => service))].sort(), ['mlmodelscope', 'mlmodelscope-agent']);
   });
 
-  test('gets calls by the conventions for RPC, from the client to the measuring process', deadline, async (t) => {
+  test('gets calls by the conventions for RPC, from the client to the worker process', deadline, async (t) => {
     const receiver = await startReceiver(t);
     await tracedRun(t, receiver, 'MODEL_TRACE');
     const spans = await receiver.spans();

@@ -12,10 +12,10 @@ interface OfSystem {
   readonly benchmarks: Map<string, number[]>;
 }
 
-/** How repeatable each machine is: how far processes at different times are apart. */
+/** How repeatable each machine is: the standard deviation between processes at different times. */
 export const spread: Analysis<z.infer<typeof settings>> = {
   name: 'spread',
-  description: 'how far occasions of the same benchmark are apart, by system',
+  description: 'standard deviation between occasions of the same benchmark, by system',
   settings,
 
   async run({ occasions }, { store }) {

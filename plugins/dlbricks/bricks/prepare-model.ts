@@ -31,7 +31,7 @@ export function endsOf({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
 
-/** How models are taken apart. */
+/** How models are cut. */
 export interface CutSettings {
   readonly cut: Cut;
   /** Longest brick, in layers or kernels; undefined: one layer, or what suits the agent. */
@@ -42,7 +42,7 @@ export interface CutSettings {
 /** Room for a repeated block of kernels: a brick's first kernel is measured wrong where nothing in its graph writes its input. */
 const KERNELS_OF_COPIES = 64;
 
-/** Longest brick where nobody says: one layer or kernel, which is shared most; blocks where bricks are measured as copies. */
+/** Default for the longest brick: one layer or kernel, which is shared most; blocks where bricks are measured as copies. */
 export function granularityOf(
   { cut, granularity }: Pick<CutSettings, 'cut' | 'granularity'>,
   together: boolean,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { PlatformError, messageOf, z } from '../../../src/plugin-api.js';
+import { PlatformError, messageOf, schemaProblems, z } from '../../../src/plugin-api.js';
 
-/** How many problems of one file are told at once. */
+/** How many problems of one file a message lists. */
 const MOST_PROBLEMS = 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -92,10 +92,8 @@ export async function readRecipe(path: string): Promise<Recipe> {
   }
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues
-    .slice(0, MOST_PROBLEMS)
-    .map(({ path: at, message }) => `${path}: ${at.join('.') || 'recipe'}: ${message}`);
-  throw new PlatformError('usage', problems.join('\n'));
+  const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MOST_PROBLEMS });
+  throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }
 
 /** The format that is written. */

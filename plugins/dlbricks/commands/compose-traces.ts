@@ -31,7 +31,7 @@ import { loadModels } from './load-models.js';
 import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
-export interface TraceOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
+export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
   readonly fromTraces?: readonly string[];
   readonly fromStore?: boolean;
   readonly statistic?: Statistic;
@@ -46,10 +46,12 @@ const IN_TRACES = 'trace:';
 export function addTraceOptions(command: Command): Command {
   return command
     .option('--from-traces <file...>', 'compose from these traces or layer tables, instead of measurements of bricks')
-    .option('--from-store', "compose from traces that 'import' kept")
+    .option('--from-store', "compose from traces that 'import' stored")
     .addOption(formatOption())
     .addOption(
-      new Option('--statistic <name>', 'of the measurements of one layer (default: median)').choices(STATISTICS),
+      new Option('--statistic <name>', 'statistic over the measurements of one layer (default: median)').choices(
+        STATISTICS,
+      ),
     )
     .addOption(
       new Option(
@@ -58,24 +60,23 @@ export function addTraceOptions(command: Command): Command {
       ).choices(REUSES),
     )
     .addOption(
-      new Option('--fill <how>', 'tell layers that nobody measured from others of their operator').choices(['model']),
+      new Option('--fill <how>', 'estimate unmeasured layers from measured layers with the same operator').choices([
+        'model',
+      ]),
     )
-    .option('--calibrate', 'multiply by what other models of the traces took as a whole for each ms of their estimate');
+    .option('--calibrate', 'multiply by measured / estimated latency of the other models in the traces');
 }
 
 /** Whether a command line is about traces. @throws PlatformError `usage` for options that belong to the other kind */
 export function isAboutTraces(
-  options: TraceOptions & { readonly recipe?: string; readonly results?: string },
+  options: ComposeTracesOptions & { readonly recipe?: string; readonly results?: string },
 ): boolean {
   const isAbout = options.fromTraces !== undefined || options.fromStore === true;
   if (options.fromTraces !== undefined && options.fromStore === true) {
     throw new PlatformError('usage', 'expected either --from-traces or --from-store');
   }
   if (isAbout && (options.recipe !== undefined || options.results !== undefined)) {
-    throw new PlatformError(
-      'usage',
-      '--recipe and --results are about bricks that were measured here, not about traces',
-    );
+    throw new PlatformError('usage', '--recipe and --results need measured bricks and cannot be used with traces');
   }
   const own = ['format', 'statistic', 'occurrences', 'fill', 'calibrate'] as const;
   const stray = own.find((key) => options[key] !== undefined);
@@ -87,7 +88,7 @@ export function isAboutTraces(
 
 /** The traces that are meant, all of one system. */
 async function tracesOf(
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<{ readonly models: readonly TracedModel[]; readonly system: string }> {
   if (options.fromTraces !== undefined) {
@@ -107,13 +108,13 @@ function onlySystem(systems: readonly string[], asked: string | undefined, where
   if (system !== undefined && fitting.length === 1) return system;
   const listed = systems.map((name) => `\n  ${oneLine(name)}`).join('');
   if (systems.length === 0) {
-    throw new PlatformError('not_found', `${where}: nothing was imported there; 'dlbricks import FILE' does`);
+    throw new PlatformError('not_found', `${where}: the store holds no traces; 'dlbricks import FILE' adds some`);
   }
   throw new PlatformError(
     'usage',
     asked === undefined
-      ? `${where}: measurements of several systems never mix; say with --system which one is meant:${listed}`
-      : `${where}: nothing is of a system called ${JSON.stringify(asked)}; there are:${listed}`,
+      ? `${where}: measurements of several systems cannot be combined; choose one with --system:${listed}`
+      : `${where}: there is no system called ${JSON.stringify(asked)}; there are:${listed}`,
   );
 }
 
@@ -130,7 +131,7 @@ function targetInTraces(reference: string, book: TraceBook): Target {
 /** The cut whose layers the traces know: traces of frameworks are of layers, those of optimizing runtimes of kernels. */
 async function estimateOnnx(
   model: LoadedModel,
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   estimator: TraceEstimator,
   agent: () => Promise<BenchmarkAgent>,
   host: CommandHost,
@@ -152,7 +153,7 @@ async function estimateOnnx(
 /** Composes from traces; the part of `dlbricks compose` that measures nothing and never did. */
 export async function composeFromTraces(
   references: readonly string[],
-  options: TraceOptions,
+  options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<void> {
   const outputs = await prepareOutputs(options);

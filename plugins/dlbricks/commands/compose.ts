@@ -15,17 +15,17 @@ import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { runOptionsOf } from '../estimation.js';
 import { composeAll } from '../evaluate.js';
 import { readResults } from '../exchange/results-file.js';
-import { knownResults, Results, wantedOfNeed } from '../measure/results.js';
+import { knownResults, KnownResults, wantedOfNeed } from '../measure/results.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { reportOf } from '../report/report.js';
-import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';
+import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareOutputs, writeShown } from './exports.js';
 import { loadModels } from './load-models.js';
 import { prepareModels } from './prepare-models.js';
 import { addReportingOptions, cutOf, DEFAULTS, measureSettingsOf, refuseCutOptions } from './options.js';
 import { shownReport } from './shown-report.js';
 
-interface ComposeOptions extends TraceOptions {
+interface ComposeOptions extends ComposeTracesOptions {
   readonly recipe?: string;
   readonly results?: string;
 }
@@ -33,7 +33,7 @@ interface ComposeOptions extends TraceOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
-  readonly results: Results;
+  readonly results: KnownResults;
   readonly settings: MeasureSettings;
 }
 
@@ -88,7 +88,7 @@ async function sourceOf(
     const [first] = measurements.toSorted((a, b) => b.protocol.runs - a.protocol.runs);
     if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
     const system = evaluationSystem(first.system, recipe);
-    const results = new Results();
+    const results = new KnownResults();
     for (const measurement of measurements) results.put(measurement);
     // Graphs of copies are run less often than the protocol says.
     const { protocol, limits } = first;
@@ -103,7 +103,7 @@ async function sourceOf(
   return { system, results: await knownResults(wanted, system, store), settings };
 }
 
-/** Measurements count only where they were taken in the way that is asked for, which nobody can see in a table. */
+/** Only measurements with the requested protocol count. No table shows which protocol that is, so this note does. */
 function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): string {
   const protocol = `${warmupRuns} warm-up runs, ${runs} runs (${minRuns} at least) in ${timeBudgetMs} ms`;
   return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options takes those that are missing`;
@@ -113,13 +113,13 @@ function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): strin
 export function registerCompose(parent: Command, host: CommandHost): void {
   const command = parent
     .command('compose')
-    .description('Compose estimates from measurements that are there; measures nothing')
+    .description('Compose estimates from stored measurements, without measuring')
     .argument('[model...]', 'model manifest (.yml), .onnx file or zoo:NAME')
     .option('--recipe <file>', "recipe that 'generate' wrote, instead of models")
     .option('--results <file>', "results that 'run --suite' wrote, instead of the store")
     .option(
       '--system <system>',
-      'system whose measurements are meant, by the first digits (default: this machine); of traces, its name',
+      'system to estimate: first digits of its fingerprint (default: this machine); with traces, its name',
     );
   addReportingOptions(addTraceOptions(command))
     .addHelpText(
@@ -131,8 +131,8 @@ Examples:
   mlmodelscope dlbricks compose --from-traces layers.csv --system "my server"
   mlmodelscope dlbricks compose zoo:resnet50 --from-store --fill model
 
-Traces: a model may be trace:NAME, one that is in the traces themselves; without
-any, all of those are estimated. docs/traces.md has more.`,
+Traces: trace:NAME is a model in the traces. Without a model, all models in the
+traces are estimated. See docs/traces.md.`,
     )
     .action(async (references: string[], options: ComposeOptions) => {
       if (isAboutTraces(options)) {

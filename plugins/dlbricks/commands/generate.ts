@@ -15,13 +15,13 @@ import { prepareModels } from './prepare-models.js';
 import {
   addAgentOptions,
   addCutOptions,
-  type AgentOptions,
+  type ReachOptions,
   cutOf,
   DEFAULTS,
   type MeasuringOptions,
 } from './options.js';
 
-interface GenerateOptions extends MeasuringOptions, AgentOptions {
+interface GenerateOptions extends MeasuringOptions, ReachOptions {
   readonly output: string;
   readonly decoy?: readonly string[];
   readonly quiet?: boolean;
@@ -73,12 +73,12 @@ function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Dis
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
     .command('generate')
-    .description('Write a suite of unique bricks that can be given away, and the recipe that stays')
+    .description('Write a suite of unique bricks to give away, and a recipe to keep')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
     .requiredOption('-o, --output <folder>', 'folder that gets suite/ and recipe.json')
     .option(
       '--decoy <model...>',
-      'models whose bricks are mixed in, so that the suite does not tell which it represents',
+      'models whose bricks are added, so that the suite does not show which models are yours',
     );
   addAgentOptions(addCutOptions(command))
     .option('--quiet', 'no progress; errors and warnings only')

@@ -20,7 +20,7 @@ export interface TraceReadingOptions {
 }
 
 export function formatOption(): Option {
-  return new Option('--format <format>', 'format of the traces (default: told from how they begin)').choices(
+  return new Option('--format <format>', 'format of the traces (default: detected from the first bytes)').choices(
     TRACE_FORMATS,
   );
 }
@@ -48,14 +48,14 @@ export async function readTraces(
 function notTold(model: TracedModel): PlatformError {
   return new PlatformError(
     'usage',
-    `${model.source}: doesn't say which system it was taken on; name it with --system NAME, one name for measurements that may be mixed`,
+    `${model.source}: the trace does not name its system; name it with --system NAME, and use one name for measurements that may be combined`,
   );
 }
 
 /**
  * Gives every model a system: its own, or the one that the user names for those without.
  *
- * @throws PlatformError `usage` where nobody says, or the trace says otherwise
+ * @throws PlatformError `usage` where no system is named, or the trace names another
  */
 export function withSystem(
   models: readonly TracedModel[],
@@ -65,7 +65,7 @@ export function withSystem(
     if (model.system !== undefined && system !== undefined && model.system !== system) {
       throw new PlatformError(
         'usage',
-        `${model.source}: says that it was taken on ${JSON.stringify(model.system)}, and --system says ${JSON.stringify(system)}; leave --system out, or split the file`,
+        `${model.source}: the trace is from the system ${JSON.stringify(model.system)}, but --system says ${JSON.stringify(system)}; leave --system out, or split the file`,
       );
     }
     const known = model.system ?? system;
@@ -82,11 +82,11 @@ interface ImportOptions extends TraceReadingOptions {
 export function registerImport(parent: Command, host: CommandHost): void {
   const command = parent
     .command('import')
-    .description('Keep the layer times of traces that others took, for compose --from-store')
+    .description('Store the layer times of traces from other tools, for compose --from-store')
     .argument('<file...>', 'trace of ONNX Runtime, PyTorch, Jaeger or OTLP, or a layer table')
     .addOption(formatOption())
-    .option('--system <name>', 'what the traces were taken on, where they do not say it themselves')
-    .option('--model <name>', 'model that the traces are of (default: as they say, else the name of the file)')
+    .option('--system <name>', 'system that the traces are from, if the traces do not name it')
+    .option('--model <name>', 'model in the traces (default: the name in the trace, else the name of the file)')
     .option('--quiet', 'errors and warnings only');
   addStoreOption(command)
     .addHelpText(
@@ -94,7 +94,7 @@ export function registerImport(parent: Command, host: CommandHost): void {
       `
 Formats: onnxruntime (a profile), chrome (PyTorch's profiler, Perfetto,
 --trace-out), jaeger, otlp, and layer tables as jsonl or csv; docs/traces.md
-says what is read of each. Importing the same again changes nothing.
+lists the fields of each. Importing a file twice changes nothing.
 
 Examples:
   mlmodelscope dlbricks import profile.json --model resnet50 --system laptop
@@ -104,7 +104,7 @@ Examples:
     .action(async (files: string[], options: ImportOptions) => {
       const models = withSystem(await readTraces(files, options, host), options.system);
       if (models.every(({ layers, wholeMs }) => layers.length === 0 && wholeMs.length === 0)) {
-        throw new PlatformError('usage', `${files.join(', ')}: no layer and no whole model's time is in there`);
+        throw new PlatformError('usage', `${files.join(', ')}: the file holds no time of a layer or a whole model`);
       }
       const store = await host.openStore(options.store);
       await storeTraces(models, store, new Date());

@@ -41,7 +41,7 @@ export function checkDimensions(
   }
 }
 
-/** Two files may have the same name: then what the user typed tells them apart. */
+/** Two files may have the same name: then they are called as the user typed them. */
 function withUniqueNames(models: readonly LoadedModel[], references: readonly string[]): readonly LoadedModel[] {
   const uses = new Map<string, number>();
   for (const { name } of models) uses.set(name, (uses.get(name) ?? 0) + 1);

@@ -7,23 +7,13 @@ import {
   type FrameworkName,
   PlatformError,
   type Protocol,
+  wholeNumberOption,
 } from '../../../src/plugin-api.js';
 import type { CutSettings } from '../bricks/prepare-model.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { runOptionsOf } from '../estimation.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
-
-/** A whole number within bounds, as an option's value. */
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
-    }
-    return value;
-  };
-}
 
 /** `name=value` pairs, collected over several uses of the option. */
 function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
@@ -47,20 +37,20 @@ export interface MeasuringOptions {
   readonly dimension?: ReadonlyMap<string, number>;
 }
 
-/** How well bricks are to be known; percent, and multiples. */
+/** Precision of bricks: the target error in percent, and the limit on repeating. */
 export interface PrecisionOptions {
   readonly targetError?: number;
   readonly repeatLimit?: number;
 }
 
 /** Which agent measures. */
-export interface AgentOptions {
+export interface ReachOptions {
   readonly server?: string;
   readonly framework?: FrameworkName;
 }
 
 /** Where the work is done and where its results go. */
-export interface PlaceOptions extends AgentOptions {
+export interface PlaceOptions extends ReachOptions {
   readonly store?: string;
   readonly quiet?: boolean;
   readonly exportJson?: string;
@@ -72,7 +62,7 @@ export interface PlaceOptions extends AgentOptions {
 
 export const DEFAULTS = { threads: 1, batch: 1 } as const;
 
-/** What counts where neither options nor a manifest say otherwise. */
+/** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});
 
 export function addCutOptions(command: Command): Command {
@@ -80,23 +70,31 @@ export function addCutOptions(command: Command): Command {
     .option(
       '-G, --granularity <n>',
       'longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)',
-      wholeNumber(1, 1_000_000),
+      wholeNumberOption(1, 1_000_000),
     )
     .addOption(
       new Option(
         '--cut <cut>',
-        `where graphs are taken apart: kernel, on the graph that the runtime executes; layer, the paper's method (default: ${DEFAULT_SETTINGS.cut})`,
+        `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`,
       ).choices(CUTS),
     )
-    .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumber(1, 65_536))
+    .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumberOption(1, 65_536))
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
 }
 
 export function addMeasuringOptions(command: Command): Command {
   return addCutOptions(command)
-    .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
-    .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`, wholeNumber(1, 1_000_000))
-    .option('--warmup <n>', `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`, wholeNumber(0, 100_000));
+    .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumberOption(1, 1024))
+    .option(
+      '--runs <n>',
+      `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`,
+      wholeNumberOption(1, 1_000_000),
+    )
+    .option(
+      '--warmup <n>',
+      `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
+      wholeNumberOption(0, 100_000),
+    );
 }
 
 /** A positive number, as an option's value. */
@@ -115,12 +113,12 @@ export function addPrecisionOptions(command: Command): Command {
   return command
     .option(
       '--target-error <percent>',
-      `measure bricks again, in processes of their own, until their part of each estimate's interval is within this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
+      `repeat bricks in new processes until their part of each estimate's interval is within this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
       positiveNumber(1000),
     )
     .option(
       '--repeat-limit <factor>',
-      `time for that, in multiples of what measuring each brick once took (default: ${DEFAULT_SETTINGS.repeat_limit})`,
+      `time limit for repeating, in multiples of the time to measure each brick once (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       positiveNumber(1000),
     );
 }
@@ -147,9 +145,9 @@ export function addStoreOption(command: Command): Command {
 }
 
 export function addAgentOptions(command: Command): Command {
-  const framework = `what the agent that is started on this machine runs models with (default: ${DEFAULT_FRAMEWORK})`;
+  const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
   return command
-    .option('--server <host:port>', 'agent that measures (default: one is started on this machine)')
+    .option('--server <host:port>', 'agent that measures (default: start one on this machine)')
     .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
 }
 
@@ -166,7 +164,7 @@ export function addTableOptions(command: Command): Command {
 
 function addExportOptions(command: Command): Command {
   return addTableOptions(command)
-    .option('--trace-out <file>', 'write what the estimates are made of as Chrome trace JSON, which Perfetto opens')
+    .option('--trace-out <file>', 'write the bricks of each estimate as Chrome trace JSON, for Perfetto')
     .option('--quiet', 'no progress and no table; errors and warnings only');
 }
 
@@ -186,12 +184,15 @@ export function refuseCutOptions(options: MeasuringOptions, where: string): void
   const names = { granularity: '--granularity', cut: '--cut', batch: '--batch', dimension: '--dimension' } as const;
   for (const [key, name] of Object.entries(names)) {
     if (options[key as keyof typeof names] === undefined) continue;
-    throw new PlatformError('usage', `${name} cannot be used with ${where}: that was decided when it was generated`);
+    throw new PlatformError('usage', `${name} cannot be used with ${where}; it was set when the suite was generated`);
   }
 }
 
 /** The protocol that the options ask for, on top of a manifest's where there is one. */
-export function protocolOf({ runs: asked, warmup }: MeasuringOptions, manifest: Protocol = DEFAULT_PROTOCOL): Protocol {
+export function askedProtocol(
+  { runs: asked, warmup }: MeasuringOptions,
+  manifest: Protocol = DEFAULT_PROTOCOL,
+): Protocol {
   const runs = asked ?? manifest.runs;
   return {
     ...manifest,
@@ -204,5 +205,5 @@ export function protocolOf({ runs: asked, warmup }: MeasuringOptions, manifest: 
 /** How everything is measured where there is no manifest. */
 export function measureSettingsOf(options: MeasuringOptions): MeasureSettings {
   const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
-  return { runOptions, protocol: protocolOf(options), limits: DEFAULT_LIMITS };
+  return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
 }

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
   type CommandHost,
+  type EvaluationEvent,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   loadEvaluation,
   PlatformError,
+  showEvent,
 } from '../../../src/plugin-api.js';
 import { type Estimation, runEstimation, runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
@@ -22,11 +24,10 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
-  protocolOf,
+  askedProtocol,
   refuseCutOptions,
   settingsOf,
 } from './options.js';
-import { showProgress } from './show-progress.js';
 import { shownReport } from './shown-report.js';
 
 /** A command starts with its process. */
@@ -44,7 +45,12 @@ export async function runAndReport(
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
+  };
   const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
     progress.stop();
   });
@@ -89,7 +95,7 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
     settings: settingsOf(options, loaded.settingsOf(settingsSchema)),
     threads,
     batch: options.batch ?? manifest.batch_size,
-    protocol: protocolOf(options, protocol),
+    protocol: askedProtocol(options, protocol),
     limits,
   };
   await runAndReport(estimation, agent, options, host);
@@ -109,7 +115,12 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
-  const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
+  };
   const result = await measureSuite(suite, settings, context).finally(() => progress.stop());
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
@@ -134,8 +145,8 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Options win over the manifest. A second run measures nothing that is in the
-store; an interrupted one continues.
+Options override the manifest. A second run measures only what the store does
+not hold yet, so an interrupted run continues.
 
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml

@@ -8,7 +8,7 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
-  protocolOf,
+  askedProtocol,
   settingsOf,
 } from './options.js';
 import { runAndReport } from './run.js';
@@ -23,9 +23,8 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Each whole model is measured after the bricks and again at the end; the
-difference is the machine's own repeatability, the floor under every accuracy
-figure.
+Each whole model is measured after the bricks and again at the end. The
+difference is the machine's repeatability; no estimate can be more accurate.
 
 Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
@@ -39,7 +38,7 @@ Examples:
         settings: { ...settingsOf(options), measure_end_to_end: true },
         threads: options.threads ?? DEFAULTS.threads,
         batch: options.batch ?? DEFAULTS.batch,
-        protocol: protocolOf(options),
+        protocol: askedProtocol(options),
         limits: DEFAULT_LIMITS,
       };
       await runAndReport(estimation, agent, options, host);

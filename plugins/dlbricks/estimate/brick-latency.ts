@@ -130,7 +130,7 @@ export interface RecipeInContext {
 }
 
 /**
- * How far occasions are apart, relative to a brick's latency, from all bricks that were measured more than once; each
+ * Standard deviation between occasions, relative to a brick's latency, from all bricks that were measured more than once; each
  * counts by the time that it takes in the models. undefined where none was.
  */
 export function spreadBetweenOccasions(

@@ -26,7 +26,7 @@ export interface Missing {
 }
 
 /** A brick that an estimate is made of. */
-export interface Part {
+export interface BrickShare {
   readonly signature: string;
   /** What its measurements are found by. */
   readonly benchmark: string;
@@ -64,11 +64,11 @@ export interface Estimate {
   /** Half the width of the interval of the bricks' own error, relative: what measuring more would reduce. undefined where not known. */
   readonly measuringError: number | undefined;
   /** Its bricks, in the order of the recipe. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly BrickShare[];
   readonly missing: readonly Missing[];
 }
 
-function wayOf(brick: BrickRecipe, context: Context | undefined): Part['measured'] {
+function wayOf(brick: BrickRecipe, context: Context | undefined): BrickShare['measured'] {
   if (brick.context !== undefined) return { way: 'copies', copies: brick.context.copies };
   return { way: context === undefined ? 'alone' : 'together' };
 }

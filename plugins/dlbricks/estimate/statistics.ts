@@ -9,9 +9,7 @@
  *   median, 1.16 times that of the mean (the middle one of three normal values has 0.449 of their variance; Sarhan and
  *   Greenberg, Contributions to Order Statistics, 1962).
  */
-
-/** Share of the values dropped at each end. */
-export const TRIM = 0.2;
+import { trimmed } from '../../../src/plugin-api.js';
 
 /** A time with the interval that contains it with the stated confidence. Milliseconds. */
 export interface Interval {
@@ -31,19 +29,16 @@ export interface Summary {
   readonly degreesOfFreedom: number;
 }
 
-function mean(values: readonly number[]): number {
+/** @param values at least one */
+export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function droppedAtEachEnd(count: number): number {
-  return count === 3 ? 1 : count < 3 ? 0 : Math.floor(TRIM * count);
-}
-
-/** @param samples at least one value, in any order */
-export function trimmedMean(samples: readonly number[]): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  const dropped = droppedAtEachEnd(sorted.length);
-  return mean(sorted.slice(dropped, sorted.length - dropped));
+/** @param values at least one, in any order */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return mean([sorted[Math.floor(middle)] ?? NaN, sorted[Math.ceil(middle)] ?? NaN]);
 }
 
 function standardDeviation(values: readonly number[]): number {
@@ -56,18 +51,16 @@ const MEDIAN_OF_THREE = 1.1602;
 
 /** @param samples at least one value, in any order; ms */
 export function summarize(samples: readonly number[]): Summary {
-  const sorted = [...samples].sort((a, b) => a - b);
-  const count = sorted.length;
-  const dropped = droppedAtEachEnd(count);
-  const kept = sorted.slice(dropped, count - dropped);
+  const count = samples.length;
+  const kept = trimmed(samples);
   const ms = mean(kept);
   if (count === 1) return { ms, standardErrorMs: undefined, degreesOfFreedom: 0 };
   if (count === 3) {
-    return { ms, standardErrorMs: (MEDIAN_OF_THREE * standardDeviation(sorted)) / Math.sqrt(3), degreesOfFreedom: 2 };
+    return { ms, standardErrorMs: (MEDIAN_OF_THREE * standardDeviation(samples)) / Math.sqrt(3), degreesOfFreedom: 2 };
   }
   const [lowest = ms] = kept;
   const highest = kept.at(-1) ?? ms;
-  const winsorized = sorted.map((value) => Math.min(Math.max(value, lowest), highest));
+  const winsorized = samples.map((value) => Math.min(Math.max(value, lowest), highest));
   const standardErrorMs = standardDeviation(winsorized) / ((kept.length / count) * Math.sqrt(count));
   return { ms, standardErrorMs, degreesOfFreedom: kept.length - 1 };
 }
@@ -113,15 +106,15 @@ export function studentQuantile(degreesOfFreedom: number): number {
   return z + (z ** 3 + z) / (4 * f) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * f ** 2);
 }
 
-/** How far repetitions of the same are apart, relative to their mean. */
+/** Standard deviation between occasions of one benchmark, relative to its mean. */
 export interface Spread {
-  /** Standard deviation of one repetition, 0.02 is 2 %. */
+  /** Standard deviation of one occasion, 0.02 is 2 %. */
   readonly relative: number;
   readonly degreesOfFreedom: number;
 }
 
 /**
- * Relative standard deviation that several groups share, each of repetitions of one thing: the pooled variance of the
+ * Relative standard deviation that several groups share, each of occasions of one benchmark: the pooled variance of the
  * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
  *
  * @param groups positive values; those with a single one tell nothing

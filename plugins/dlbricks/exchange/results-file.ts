@@ -12,7 +12,7 @@ import {
 
 const MOST_BYTES = 1024 * 2 ** 20;
 
-/** A measurement of whose times something can be told; a store keeps any, an estimate of 1e308 ms is none. */
+/** A measurement with plausible times. A store keeps any times; an estimate of 1e308 ms would mean nothing. */
 const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
   const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
   const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));

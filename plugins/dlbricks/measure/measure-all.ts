@@ -5,8 +5,8 @@ import {
   PlatformError,
   type ResultStore,
 } from '../../../src/plugin-api.js';
-import type { Results } from './results.js';
-import { Patience, undisturbed } from './retake.js';
+import type { KnownResults } from './results.js';
+import { RetakeLimit, undisturbed } from './retake.js';
 import type { Task } from './tasks.js';
 
 /** Where and for whom measurements are taken. */
@@ -22,19 +22,19 @@ export interface MeasuringContext {
 const RUNNING_INTERVAL_MS = 500;
 
 /** Where tasks stand in what is counted as one. */
-export interface Position {
+export interface ProgressPosition {
   readonly before: number;
   readonly total: number;
 }
 
 /** Measures, each result stored at once, and counts. One for an evaluation. */
 export class Measuring {
-  readonly #patience = new Patience();
+  readonly #patience = new RetakeLimit();
   #wallMs = 0;
 
   constructor(
     private readonly context: MeasuringContext,
-    private readonly results: Results,
+    private readonly results: KnownResults,
   ) {}
 
   /** Wall time that all measuring took so far, waiting and what was taken in vain included; ms. */
@@ -43,7 +43,10 @@ export class Measuring {
   }
 
   /** Measures until done or interrupted. @returns how many were measured */
-  async measure(tasks: readonly Task[], position: Position = { before: 0, total: tasks.length }): Promise<number> {
+  async measure(
+    tasks: readonly Task[],
+    position: ProgressPosition = { before: 0, total: tasks.length },
+  ): Promise<number> {
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
     const startMs = performance.now();
@@ -77,7 +80,7 @@ export class Measuring {
   }
 
   /** Tells what is being measured. */
-  #progress(tasks: readonly Task[], { before, total }: Position, done: () => number) {
+  #progress(tasks: readonly Task[], { before, total }: ProgressPosition, done: () => number) {
     const { onEvent } = this.context;
     let label = '';
     let toldMs = 0;

@@ -41,7 +41,7 @@ function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
 
 /**
  * Each benchmark once, for bricks of different models share empty calls, and then each brick in context again in another
- * process: how far the two are apart is what the owner's intervals are made of.
+ * process: the owner's intervals come from the difference between the two.
  */
 function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): readonly Task[] {
   const bricks = suite.bricks.map((brick) => brickOfModel(brick, system));

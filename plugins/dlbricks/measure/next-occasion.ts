@@ -2,7 +2,7 @@ import { operatorsLabel } from '../bricks/brick.js';
 import { contextOf } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
-import { compose, type Estimate, type Part } from '../estimate/compose.js';
+import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
 import type { Observations } from '../estimate/observations.js';
 import type { System } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS, type Task } from './tasks.js';
@@ -22,17 +22,17 @@ export type LimitedBy = 'target_error' | 'occasions' | 'time';
 const SHARE_MEASURED_TWICE = 0.5;
 
 /** Wall time that one occasion of a brick costs, ms. */
-function costOf({ costMs, occasions }: Part): number {
+function costOf({ costMs, occasions }: BrickShare): number {
   return costMs / Math.max(1, occasions);
 }
 
 /** Time that a brick takes in its model, ms. */
-function timeOf({ ms, count }: Part): number {
+function timeOf({ ms, count }: BrickShare): number {
   return (ms ?? 0) * count;
 }
 
 /** Everything that is measured for several models' bricks once. */
-function distinctParts(estimates: readonly Estimate[]): readonly Part[] {
+function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
   return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
 }
 
@@ -43,7 +43,7 @@ function allowanceMs(estimates: readonly Estimate[], { mostRepetition }: Precisi
   }, 0);
 }
 
-/** How well a model is known, were the chosen bricks measured once more; kept up to date as bricks are chosen. */
+/** How well a model is known if the chosen bricks are measured on another occasion; kept up to date as bricks are chosen. */
 class Knowledge {
   private total = 0;
   /** Time that is measured more than once. */
@@ -67,8 +67,8 @@ class Knowledge {
     for (const part of estimate.parts) if (chosen.has(part.benchmark)) this.choose(part);
   }
 
-  /** Counts a brick as measured once more. */
-  choose(part: Part): void {
+  /** Counts a brick as measured on another occasion. */
+  choose(part: BrickShare): void {
     const time = timeOf(part);
     this.then += time / Math.sqrt(part.occasions + 1) - time / Math.sqrt(part.occasions);
     if (part.occasions === 1) this.twice += time;
@@ -103,12 +103,12 @@ export function tasksOfNextOccasion(
     if (estimate === undefined) continue;
     const known = new Knowledge(estimate, chosen);
     const bricks = bricksOfModel(model, system);
-    const worth = (part: Part): number => timeOf(part) / costOf(part);
+    const worth = (part: BrickShare): number => timeOf(part) / costOf(part);
     const candidates = estimate.parts
       .map((part, at) => ({ part, brick: bricks[at] }))
       .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
       .sort((a, b) => worth(b.part) - worth(a.part));
-    const ofModel = new Set<Part>();
+    const ofModel = new Set<BrickShare>();
     for (const { part } of candidates) {
       if (known.suffices(precision)) break;
       if (chosen.has(part.benchmark) || costOf(part) > allowance) continue;

@@ -1,13 +1,13 @@
 import { keepWholeModel, type LoadedModel, type Model, type ResultStore } from '../../../src/plugin-api.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
-import type { Results } from './results.js';
+import type { KnownResults } from './results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
 /** Leaves the platform's own documents for every measurement of a whole model; doing it again changes nothing. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],
-  results: Results,
+  results: KnownResults,
   settings: MeasureSettings,
   store: ResultStore,
 ): Promise<void> {

@@ -58,7 +58,7 @@ export function isConclusive({ outcome, limits }: Measurement, asked: Limits): b
 }
 
 /** Measurements of one machine by benchmark and occasion. */
-export class Results {
+export class KnownResults {
   readonly #measurements = new Map<string, Measurement>();
 
   get(request: MeasureRequest): Measurement | undefined {
@@ -71,7 +71,7 @@ export class Results {
   }
 
   /** Takes over everything that others hold. */
-  add(others: Results): void {
+  add(others: KnownResults): void {
     for (const measurement of others.#measurements.values()) this.put(measurement);
   }
 
@@ -81,8 +81,12 @@ export class Results {
 }
 
 /** What the store has of what is wanted, as far as it saves measuring. */
-export async function knownResults(wanted: readonly Wanted[], system: System, store: ResultStore): Promise<Results> {
-  const results = new Results();
+export async function knownResults(
+  wanted: readonly Wanted[],
+  system: System,
+  store: ResultStore,
+): Promise<KnownResults> {
+  const results = new KnownResults();
   const groups = new Map<string, { first: Wanted; fingerprint: string; signatures: string[] }>();
   for (const one of wanted) {
     const { fingerprint } = withFingerprint({ ...system, runOptions: one.runOptions });

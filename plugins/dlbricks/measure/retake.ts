@@ -25,26 +25,26 @@ export function isDisturbed(measurement: Pick<Measurement, 'conditions'>): boole
 /** How long to wait before each further try: a compiler is done after a while. */
 const WAITS_MS = [500, 2000, 4000] as const;
 
-/** After so many series that stayed disturbed, the machine is one that never rests, and waiting for it is in vain. */
+/** After so many series that stayed disturbed, waiting for the machine to become idle is given up. */
 const MOST_IN_VAIN = 2;
 
-/** How long it makes sense to wait for a machine to rest; one for an evaluation. */
-export class Patience {
+/** Ends repeating of disturbed measurements on a machine that never becomes idle; one for an evaluation. */
+export class RetakeLimit {
   #inVain = 0;
 
   get isLost(): boolean {
     return this.#inVain >= MOST_IN_VAIN;
   }
 
-  /** Measurements stayed disturbed, whatever was tried. */
+  /** A series of measurements stayed disturbed in every try. */
   lose(): void {
     this.#inVain++;
   }
 }
 
-/** What retaking needs to know, and whom it tells. */
+/** Settings and callbacks of retaking. */
 export interface Retaking {
-  readonly patience: Patience;
+  readonly patience: RetakeLimit;
   readonly signal: AbortSignal;
   /** Waits unless the signal aborts; a test's need not. */
   readonly wait?: (ms: number) => Promise<void>;

@@ -110,7 +110,7 @@ export function wholeModelTasks(
   );
 }
 
-/** What tells tasks apart. */
+/** Key of a task: benchmark, context and occasion. */
 export function taskKey({ benchmark, context, occasion }: MeasureRequest): string {
   return `${benchmarkKey(benchmark.signature, context)} on ${occasion}`;
 }

@@ -69,8 +69,8 @@ function intervalLines({ models, summary, settings }: Pick<Report, 'models' | 's
 }
 
 const LIMITS = {
-  occasions: 'they were repeated as often as they may be',
-  time: 'the time for repeating was used up; --repeat-limit allows more',
+  occasions: 'they reached the limit of repetitions',
+  time: 'the time for repeating ran out; --repeat-limit allows more',
 } as const;
 
 /** How well the bricks are known, and what kept them from being known better. */

@@ -8,7 +8,7 @@ export interface EndToEnd {
   /** The whole model's. */
   readonly signature: string;
   readonly first: Measurement | undefined;
-  /** The same once more, after everything else. */
+  /** The same, measured again after everything else. */
   readonly repeat: Measurement | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ModelResult {
   readonly estimate: Estimate;
   /** undefined where whole models were not asked for. */
   readonly endToEnd: EndToEnd | undefined;
-  /** Why its bricks were measured no further; undefined where nobody decided that now, or nothing is known. */
+  /** Why its bricks were measured no further; undefined where this run did not decide it, or nothing is known. */
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
@@ -52,7 +52,7 @@ export interface EstimateResult {
   readonly models: readonly ModelResult[];
   /** Measurements, failed ones too, of the bricks that the estimates are made of. */
   readonly bricks: readonly Measurement[];
-  /** How far occasions of measuring one brick are apart; undefined where none was measured twice. */
+  /** Standard deviation between occasions of one brick; undefined where none was measured twice. */
   readonly spread: Spread | undefined;
   /** Sequences and different bricks of all models together. */
   readonly sequences: number;

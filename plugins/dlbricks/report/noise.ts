@@ -70,7 +70,7 @@ export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFac
   } else if (disturbed > 0) {
     warn(
       'other_load',
-      `${disturbed} of ${measurements.length} measurements were disturbed by others, also when they were taken again; stop other processes and measure with another store`,
+      `${disturbed} of ${measurements.length} measurements were disturbed by other processes, also when repeated; stop other processes and measure with another store`,
     );
   }
   if (throttled > LIMITS.throttled) {

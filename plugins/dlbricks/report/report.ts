@@ -1,9 +1,10 @@
-import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
+import { type Measurement, type Protocol, z, TRIM, trimmedMean } from '../../../src/plugin-api.js';
+import { accuracyOf } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
 import type { Cut } from '../cut/cut.js';
 import { noiseWarnings } from './noise.js';
 import type { Interval } from '../estimate/statistics.js';
-import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../estimate/statistics.js';
+import { CONFIDENCE, meanOf } from '../estimate/statistics.js';
 
 /** null: not known. Times are in ms, and no figure is ever guessed or zero for want of a measurement. */
 const ms = z.number().nonnegative().nullable();
@@ -24,7 +25,7 @@ const systemSchema = z.strictObject({
 });
 
 const settingsSchema = z.strictObject({
-  cut: z.enum(['kernel', 'layer']).describe('Where graphs were taken apart'),
+  cut: z.enum(['kernel', 'layer']).describe('Where graphs were cut'),
   granularity: z.int().describe('Longest brick, in kernels or layers'),
   batch: z.int(),
   warmup_runs: z.int(),
@@ -35,7 +36,7 @@ const settingsSchema = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Bricks are measured on further occasions until measuring_error_percent is within this; null where none are, at the layer cut or where estimates are only composed',
+      'Bricks are measured on further occasions until measuring_error_percent is within this; null where bricks are not repeated, as at the layer cut or by compose',
     ),
   statistic: z.string(),
   confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
@@ -56,7 +57,10 @@ const brickSchema = z.strictObject({
   measured: z
     .enum(['together', 'copies', 'alone'])
     .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),
-  copies: z.int().nullable().describe('Copies in one graph that were measured in its stead; null where none were'),
+  copies: z
+    .int()
+    .nullable()
+    .describe('Copies in one graph that stand for it; null where it was not measured as copies'),
   latency_ms: ms.describe('Of one sequence'),
   occasions: z.int().describe('How often it was measured, each time in a process of its own'),
   runs: z.int().describe('Timed runs of all occasions together'),
@@ -64,7 +68,7 @@ const brickSchema = z.strictObject({
 
 const modelSchema = z.strictObject({
   name: z.string(),
-  cut: z.enum(['kernel', 'layer']).describe('Where its graph was taken apart'),
+  cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
   layers: z.int(),
   kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
   unique_bricks: z.int(),
@@ -81,7 +85,7 @@ const modelSchema = z.strictObject({
     .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
   longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
   end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
-  end_to_end_repeat_ms: ms.describe('Whole model as measured once more, after everything else'),
+  end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
   interval_hit: z
     .boolean()
@@ -325,7 +329,6 @@ function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Repor
 
 function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
-  const errors = normalized.map((value) => Math.abs(value - 1) * 100);
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
     const share = ratio(repeat, first);
     return share === null ? [] : [Math.abs(share - 1) * 100];
@@ -337,11 +340,7 @@ function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Repo
     unique: result.uniqueBricks,
     sequences: result.sequences,
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
-    geomean_normalized_latency: geometricMean(normalized) ?? null,
-    mape_percent: meanOf(errors) ?? null,
-    worst_percent: errors.length === 0 ? null : Math.max(...errors),
-    within_5_percent: errors.filter((error) => error <= 5).length,
-    within_10_percent: errors.filter((error) => error <= 10).length,
+    ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
     spread_percent: percentOf(result.spread?.relative),
     costs: costsOf(result.costs),

@@ -1,5 +1,6 @@
+import { trimmedMean } from '../../../src/plugin-api.js';
 import { longestPath } from '../estimate/longest-path.js';
-import { type ErrorSource, trimmedMean } from '../estimate/statistics.js';
+import { type ErrorSource, mean, median } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
 import type { FoundBy, LayerFacts } from './match-level.js';
@@ -14,7 +15,7 @@ export type Statistic = (typeof STATISTICS)[number];
 export interface EstimateSettings {
   readonly reuse: Reuse;
   readonly statistic: Statistic;
-  /** Whether layers that nobody measured are told from others of their operator. */
+  /** Whether unmeasured layers are estimated from measured layers with the same operator. */
   readonly fill: boolean;
   /** Whether estimates are multiplied by what other models' whole latencies are to their estimates. */
   readonly calibrate: boolean;
@@ -38,7 +39,7 @@ export interface TracedSum {
   readonly ms: number | undefined;
   /** Along the longest path; undefined where the edges are not known. */
   readonly parallelMs: number | undefined;
-  /** Of the logarithm of `ms`; undefined where the traces don't tell how far processes are apart. */
+  /** Of the logarithm of `ms`; undefined where the traces do not show the spread between processes. */
   readonly errors: readonly ErrorSource[] | undefined;
   /** Share of the sequences that were measured. */
   readonly measuredShare: number;
@@ -48,21 +49,17 @@ export interface TracedSum {
 
 /** @param values at least one, in the order in which they were read */
 export function statisticOf(values: readonly number[], statistic: Statistic): number {
-  const sorted = [...values].sort((a, b) => a - b);
   switch (statistic) {
-    case 'median': {
-      const middle = sorted.length / 2;
-      const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-      return (low + high) / 2;
-    }
+    case 'median':
+      return median(values);
     case 'mean':
-      return values.reduce((sum, value) => sum + value, 0) / values.length;
+      return mean(values);
     case 'trimmed-mean':
       return trimmedMean(values);
     case 'min':
-      return sorted[0] ?? 0;
+      return values.reduce((least, value) => Math.min(least, value));
     case 'max':
-      return sorted.at(-1) ?? 0;
+      return values.reduce((most, value) => Math.max(most, value));
     case 'last':
       return values.at(-1) ?? 0;
   }
@@ -78,7 +75,7 @@ interface TracedUncertainty {
   readonly degreesOfFreedom: number;
 }
 
-/** What is told of one part, and how surely. */
+/** Latency of one part, and its uncertainty. */
 interface Told extends TracedPart {
   readonly uncertainty: TracedUncertainty | undefined;
 }
@@ -99,7 +96,7 @@ export class TraceEstimator {
     this.spread = occurrenceSpread(book.occurrences);
   }
 
-  /** @param reuse whose measurements may be used; the settings' own where nobody says otherwise */
+  /** @param reuse whose measurements may be used; default: as in the settings */
   sum(target: Target, reuse: Reuse = this.settings.reuse): TracedSum {
     const parts = target.sequences.map((sequence) => this.tell(target, sequence, reuse));
     const told = parts.filter(({ ms }) => ms !== undefined);
@@ -141,7 +138,7 @@ export class TraceEstimator {
     );
     const spread = this.spread.layer(ms);
     const uncertainty = spread && {
-      // Of the mean, and of the one that it is told for.
+      // The error of the mean, and the spread of the process that the estimate is for.
       relative: spread.relative * Math.sqrt(1 + 1 / processesOf(inOrder)),
       degreesOfFreedom: spread.degreesOfFreedom,
     };
@@ -189,7 +186,7 @@ export class TraceEstimator {
       deviationMs: deviation,
       degreesOfFreedom,
     }));
-    // The model's own process is the one that it is told for; how far that is from others, whole models may tell.
+    // The estimate is for one process of the model. Whole models may show the spread between processes.
     if (reuse === 'own') return sources;
     if (process === undefined) return undefined;
     return [...sources, { deviationMs: process.relative, degreesOfFreedom: process.degreesOfFreedom }];

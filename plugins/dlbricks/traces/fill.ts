@@ -1,11 +1,12 @@
+import { median } from '../estimate/statistics.js';
 import { type LayerFacts } from './match-level.js';
 import { type LayerWork, workOf } from './layer-work.js';
 import type { Occurrence } from './trace-book.js';
 
-/** What a layer would take, as other layers of its operator tell. */
+/** Estimated time of a layer, from other layers with the same operator. */
 export interface Filled {
   readonly ms: number;
-  /** Standard deviation of the logarithm of `ms`, as seen when each measured layer is told from the others. */
+  /** Standard deviation of the logarithm of `ms`, over measured layers, each estimated from the others. */
   readonly spread: number;
   readonly degreesOfFreedom: number;
 }
@@ -19,10 +20,10 @@ interface Point {
   readonly residual: number;
 }
 
-/** Fewest different layers that an operator's time is told from. */
+/** Fewest different layers that an operator's time is estimated from. */
 const FEWEST_LAYERS = 3;
 
-/** Most different layers that it is told from; of more an evenly spread part says as much. */
+/** Most different layers that it is estimated from; of more, an evenly spread part is used. */
 const MOST_LAYERS = 1024;
 
 /** Closer than this, in logarithms of work, layers are as good as the same. */
@@ -127,12 +128,6 @@ interface OperatorFit {
   readonly spread: number;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-}
-
 function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {
   if (values.length <= most) return values;
   return Array.from({ length: most }, (_, i) => values[Math.floor((i * values.length) / most)] as T);
@@ -160,7 +155,7 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
     ...point,
     residual: Math.log(point.ms / Math.max(predicted(costs, point.work), 1e-9)),
   }));
-  // A layer of another model is to be told: so those of its own models don't help.
+  // The estimate is for a layer of another model, so layers of its own models are left out.
   const errors = points.map(
     (point) =>
       point.residual -
@@ -176,7 +171,7 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
 }
 
 /**
- * Tells the time of layers that nobody measured from the measured ones of the same operator: so much for a call, for each
+ * Estimates the time of unmeasured layers from measured ones with the same operator: so much for a call, for each
  * operation and for each byte (a roofline whose sides add up), then moved by how far the most similar layers are off.
  */
 export class FillModel {

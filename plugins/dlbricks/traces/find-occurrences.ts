@@ -1,4 +1,4 @@
-import { type Known, keyOf, knownOf, MATCH_LEVELS, type MatchLevel } from './match-level.js';
+import { type Known, matchKey, knownOf, MATCH_LEVELS, type MatchLevel } from './match-level.js';
 import type { Occurrence, Target, TraceSequence } from './trace-book.js';
 
 /** Whose measurements an estimate may use: the model's own, the other models', or all. */
@@ -33,7 +33,7 @@ export class OccurrenceIndex {
       put(this.byPosition, JSON.stringify([occurrence.model, occurrence.position]), occurrence);
       for (const level of MATCH_LEVELS) {
         const known = knownOf(occurrence.layers, level);
-        const key = keyOf(occurrence.layers, level, known);
+        const key = matchKey(occurrence.layers, level, known);
         if (key === undefined) continue;
         this.known.get(level)?.add(known);
         put(this.byKey, `${level} ${known} ${key}`, occurrence);
@@ -59,7 +59,7 @@ export class OccurrenceIndex {
   /** What a sequence is looked up by at a level: by as much as any occurrence knows. */
   private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {
     return [...(this.known.get(level) ?? [])].flatMap((known) => {
-      const keys = [false, true].map((onlyActivations) => keyOf(layers, level, known, onlyActivations));
+      const keys = [false, true].map((onlyActivations) => matchKey(layers, level, known, onlyActivations));
       return keys.flatMap((key) => (key === undefined ? [] : [`${level} ${known} ${key}`]));
     });
   }

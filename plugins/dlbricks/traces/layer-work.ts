@@ -14,7 +14,7 @@ export interface LayerWork {
 /** Shapes that nothing has make numbers that nothing can be told from. */
 const MOST_WORK = 1e24;
 
-/** Of tensors whose element type nobody told. */
+/** Of tensors with an unknown element type. */
 const BYTES_PER_ELEMENT = 4;
 
 function bytesOf({ elementType, dims }: TracedTensor): number {

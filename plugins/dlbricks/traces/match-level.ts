@@ -26,7 +26,7 @@ export interface LayerFacts extends Pick<
   readonly activations?: readonly number[] | undefined;
 }
 
-/** Which of inputs, outputs and element types are compared: as many as whoever wrote the trace knew. */
+/** Which of inputs, outputs and element types are compared: as many as the trace holds. */
 export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't'}`;
 
 function hasTypes(facts: LayerFacts): boolean {
@@ -43,7 +43,7 @@ export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known
   return `${i}${o}${layers.every(hasTypes) ? 't' : ''}`;
 }
 
-/** One text for equal attributes, whatever their order. */
+/** One text for equal attributes, in any order. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
@@ -62,7 +62,7 @@ function tensorsKey(tensors: readonly TracedTensor[], known: Known): unknown {
  * @param onlyActivations leaves weights out of the inputs
  * @returns undefined where the layers know less than that
  */
-export function keyOf(
+export function matchKey(
   layers: readonly LayerFacts[],
   level: MatchLevel,
   known: Known,
@@ -88,11 +88,11 @@ export function keyOf(
   );
 }
 
-/** What tells sequences apart as well as their trace can: equal for those that are one unique layer. */
+/** Identity of a sequence, as far as its trace shows: equal for those that are one unique layer. */
 export function identityOf(layers: readonly LayerFacts[]): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);
-    const key = keyOf(layers, level, known);
+    const key = matchKey(layers, level, known);
     if (key !== undefined) return `${level} ${known} ${key}`;
   }
   return `operators ${JSON.stringify(layers.map(({ operator }) => operator))}`;

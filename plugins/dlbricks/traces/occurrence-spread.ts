@@ -1,13 +1,13 @@
 import type { Spread } from '../estimate/statistics.js';
 import type { Occurrence } from './trace-book.js';
 
-/** Degrees of freedom that a layer's spread is told from; layers that take about as long are asked until there are as many. */
+/** Least degrees of freedom of a layer's spread; layers with similar latency are added until there are as many. */
 const ENOUGH_DEGREES = 30;
 
 /** Rounds of alternating between layers and processes; each one makes the rest several times smaller. */
 const ROUNDS = 20;
 
-/** How far measurements of one layer are apart. All of it is relative. */
+/** Spread of the measurements of one layer. All of it is relative. */
 export interface OccurrenceSpread {
   /** Between processes, in what all layers of a process have in common; undefined where no two have a layer in common. */
   readonly process: Spread | undefined;

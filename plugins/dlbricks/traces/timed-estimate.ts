@@ -1,7 +1,6 @@
-import type { System } from '../../../src/plugin-api.js';
+import { type System, trimmedMean } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
-import { trimmedMean } from '../estimate/statistics.js';
 import type { TimedModel, TimedPart } from './chrome-trace.js';
 
 /** Below this the difference between a sum and its parts is rounding. */

@@ -1,6 +1,5 @@
-import { type MeasuredLayer, PlatformError, type TracedModel } from '../../../src/plugin-api.js';
+import { type MeasuredLayer, PlatformError, type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
-import { trimmedMean } from '../estimate/statistics.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 
@@ -11,7 +10,7 @@ export interface TraceSequence {
   /** The first layer's. */
   readonly name: string;
   readonly layers: readonly LayerFacts[];
-  /** Equal for sequences that are the same to whoever wrote the trace; see {@link identityOf}. */
+  /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
   readonly identity: string;
 }
 
@@ -30,7 +29,7 @@ export interface Target {
   readonly name: string;
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
-  /** undefined where nobody knows which layer reads which. */
+  /** undefined where it is not known which layer reads which. */
   readonly edges: readonly Edge[] | undefined;
   /** Its latency as a whole, layers not traced meanwhile; undefined where it was not measured. */
   readonly wholeMs: number | undefined;

@@ -1,5 +1,6 @@
 import { z } from '../../../src/plugin-api.js';
-import { CONFIDENCE, geometricMean, meanOf } from '../estimate/statistics.js';
+import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
+import { accuracyOf } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
@@ -18,7 +19,7 @@ const layerSchema = z.strictObject({
   ms,
   found_by: foundBySchema
     .nullable()
-    .describe('What the measurements it was found by have in common with it; null: missing'),
+    .describe('What the layer has in common with the measurements used for it; null: missing'),
   occurrences: z.int().describe('Measurements that the latency is made of'),
 });
 
@@ -34,9 +35,9 @@ const modelSchema = z.strictObject({
   estimate_low_ms: ms,
   estimate_high_ms: ms,
   filled_ms: z.number().describe('Of estimate_ms, what was filled in'),
-  parallel_ms: ms.describe('Longest path; null where nobody told which layer reads which'),
+  parallel_ms: ms.describe('Longest path; null where it is not known which layer reads which'),
   end_to_end_ms: ms.describe('The whole model as it was measured, its layers not traced meanwhile'),
-  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, whatever the coverage'),
+  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, at any coverage'),
   whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
   found_by: z.partialRecord(foundBySchema, z.int()).describe('Sequences by how their latency was found'),
   sequence_list: z.array(layerSchema),
@@ -173,7 +174,6 @@ function summaryOf(
   const complete = compared.filter((model) => model.covers_whole_model);
   const normalized = (some: readonly TraceModelReport[]): number[] =>
     some.flatMap(({ normalized_latency: value }) => value ?? []);
-  const errors = normalized(complete).map((value) => Math.abs(value - 1) * 100);
   const withInterval = complete.filter(({ estimate_low_ms: low }) => low !== null);
   const comparedSums = sums.filter((_sum, i) => models[i]?.normalized_latency !== null);
   const wholeMs = comparedSums.reduce((total, { target }) => total + (target.wholeMs ?? 0), 0);
@@ -185,11 +185,7 @@ function summaryOf(
     sequences: models.reduce((total, { sequences }) => total + sequences, 0),
     unique: new Set(sums.flatMap(({ parts }) => parts.map(({ sequence }) => sequence.identity))).size,
     complete_models: complete.length,
-    geomean_normalized_latency: geometricMean(normalized(complete)) ?? null,
-    mape_percent: meanOf(errors) ?? null,
-    worst_percent: errors.length === 0 ? null : Math.max(...errors),
-    within_5_percent: errors.filter((error) => error <= 5).length,
-    within_10_percent: errors.filter((error) => error <= 10).length,
+    ...accuracyOf(normalized(complete)),
     within_interval: withInterval.filter(({ end_to_end_ms: whole, estimate_low_ms: low, estimate_high_ms: high }) => {
       return whole !== null && low !== null && high !== null && low <= whole && whole <= high;
     }).length,

@@ -93,10 +93,10 @@ function summaryLines(report: TraceReport): readonly string[] {
     );
   }
   if (settings.calibrate)
-    lines.push('estimates are multiplied by what other models of these traces took as a whole for each ms of theirs');
+    lines.push('estimates are multiplied by measured / estimated latency of the other models in these traces');
   if (models.some(({ covers_whole_model: isWhole, estimate_low_ms: low }) => isWhole && low === null)) {
     lines.push(
-      'no interval: nothing in these traces tells how far processes are apart, neither one layer in several of them nor whole models',
+      'no interval: it needs a layer measured in several processes, or measured whole models; these traces have neither',
     );
   }
   if (models.some(({ covers_whole_model: isWhole }) => !isWhole)) {

@@ -1,5 +1,4 @@
-import type { TracedModel } from '../../../src/plugin-api.js';
-import { trimmedMean } from '../estimate/statistics.js';
+import { type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 
 /** What was taken from a model's layer times because tracing them takes time itself. */
 export interface Correction {
@@ -13,7 +12,7 @@ export interface Correction {
 
 /**
  * A whole model took `tracedWholeMs` with its layers traced, and `wholeMs` without. Where in the traced time the
- * difference went, into layers or between them, nobody knows; so it is taken from both in proportion. The sum over the
+ * difference went, into layers or between them, is not known; so it is taken from both in proportion. The sum over the
  * layers then stays below the time without tracing as it was below the time with it.
  *
  * @param wholeMs executions of the whole model without layer tracing, from any trace of the same system

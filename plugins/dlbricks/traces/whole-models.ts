@@ -2,7 +2,7 @@ import { type ErrorSource, type Interval, marginOf } from '../estimate/statistic
 import type { TracedSum } from './estimate-from-traces.js';
 import type { Reuse } from './find-occurrences.js';
 
-/** Fewest other models from which it is told how far estimates are from whole models. */
+/** Fewest other models that the error of estimates is learned from. */
 const FEWEST_MODELS = 3;
 
 /** Of an estimate whose parts claim to be exact, so that none has all the weight: 0.1 %. */

@@ -11,7 +11,7 @@ import type { InferredValue, MeasureProgress, OptimizedGraph } from '../benchmar
 import type { LayerTrace } from '../layer-trace.js';
 import type { PredictBatch, Predicted } from './predict-session.js';
 
-/** The measuring process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
+/** The worker process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
 
 export interface MeasureJob {
@@ -66,7 +66,7 @@ export interface PredictJob {
   readonly batch: PredictBatch;
 }
 
-/** What a measuring process is for, one at a time. */
+/** What a worker process is for, one at a time. */
 export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
@@ -110,14 +110,14 @@ export type JobResult =
   | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
-/** What the agent sends to a measuring process. */
+/** What the agent sends to a worker process. */
 export interface Assignment {
   readonly job: WorkerJob;
   /** How deep the job is traced. */
   readonly traceLevel: TraceLevel;
 }
 
-/** What a measuring process sends to the agent. */
+/** What a worker process sends to the agent. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }

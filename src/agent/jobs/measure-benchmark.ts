@@ -6,7 +6,7 @@ import { failureOf } from '../failure.js';
 import type { Measured, MeasureJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 import { recordRuns } from './run-spans.js';
-import { durationMsOf, timeRuns, type TimingContext } from './timed-runs.js';
+import { runDurationMs, timeRuns, type TimingContext } from './timed-runs.js';
 
 /** What measuring needs of the process that it happens in. */
 export interface MeasureContext extends OpenContext, TimingContext {
@@ -32,7 +32,7 @@ async function takeSamples(
 ): Promise<Samples> {
   const { warmups, runs } = await timeRuns(benchmark, protocol, context);
   recordRuns(context.recorder, { warmups, runs });
-  return { kind: 'samples', runMs: runs.map(durationMsOf), warmupMs: warmups.map(durationMsOf) };
+  return { kind: 'samples', runMs: runs.map(runDurationMs), warmupMs: warmups.map(runDurationMs) };
 }
 
 /**

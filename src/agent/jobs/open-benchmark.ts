@@ -17,7 +17,7 @@ export interface OpenContext {
   readonly temporaryFolder: string;
 }
 
-export interface OpenRequest {
+export interface OpenBenchmarkRequest {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
   /** What the agent will let this process have. */
@@ -25,11 +25,11 @@ export interface OpenRequest {
 }
 
 /** @throws PlatformError `unsupported` where the weights and inputs alone are beyond the limit */
-export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenRequest, 'runOptions'>): void {
+export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkRequest, 'runOptions'>): void {
   const leastBytes = benchmark.inputs.reduce((sum, input) => sum + filledBytes(input), 0);
   if (leastBytes <= memoryLimitBytes) return;
   const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
-  const message = `out of memory: weights and inputs alone take ${least}, the limit for the measuring process is ${limit}`;
+  const message = `out of memory: weights and inputs alone take ${least}, the limit for the worker process is ${limit}`;
   throw new PlatformError('unsupported', message);
 }
 
@@ -38,7 +38,7 @@ export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenRequest, '
  *   whatever the predictor throws
  */
 export async function openBenchmark(
-  request: OpenRequest,
+  request: OpenBenchmarkRequest,
   { predictor, temporaryFolder }: OpenContext,
   options?: MaterializeOptions,
 ): Promise<OpenBenchmark> {

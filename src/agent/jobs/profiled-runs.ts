@@ -4,7 +4,7 @@ import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
 import type { MeasureContext } from './measure-benchmark.js';
-import { type OpenBenchmark, openBenchmark, type OpenRequest } from './open-benchmark.js';
+import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { profileFolderOf } from './temporary-folder.js';
 import { type TimedRuns, timeRuns } from './timed-runs.js';
 
@@ -45,7 +45,7 @@ function withProfile(predictor: Predictor, folder: string, onOpen: (model: Profi
  *
  * @throws as openBenchmark, and PlatformError `unsupported` where the framework keeps no profile
  */
-export async function openProfiled(request: OpenRequest, context: MeasureContext): Promise<OpenProfiled> {
+export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext): Promise<OpenProfiled> {
   const { predictor } = context;
   const folder = profileFolderOf(context.temporaryFolder);
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });

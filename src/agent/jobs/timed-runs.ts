@@ -28,7 +28,7 @@ type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'
 /** Fewest milliseconds between two reports while running. */
 const PROGRESS_INTERVAL_MS = 200;
 
-export function durationMsOf({ durationNs }: TimedRun): number {
+export function runDurationMs({ durationNs }: TimedRun): number {
   return durationNs / 1e6;
 }
 
@@ -59,7 +59,7 @@ export async function timeRuns(
   while (runs.length < plan.runs && (runs.length < plan.minRuns || spentMs < plan.timeBudgetMs)) {
     const run = await timedRun(plan.warmupRuns + runs.length);
     runs.push(run);
-    spentMs += durationMsOf(run);
+    spentMs += runDurationMs(run);
   }
   const runsDone = warmups.length + runs.length;
   await onProgress({ phase: 'running', runsDone, runsTotal: runsDone });

@@ -3,14 +3,14 @@ import { refusalOf } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
 import type { TraceJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
-import { openBenchmark, type OpenRequest } from './open-benchmark.js';
+import { openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
 import { recordRuns, sequenceIndex, shapeText } from './run-spans.js';
-import { durationMsOf, type TimedRuns, timeRuns } from './timed-runs.js';
+import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
 
 const LOAD = { level: 'APPLICATION_TRACE' } as const;
 
-function requestOf({ benchmark, runOptions, limits }: TraceJob): OpenRequest {
+function requestOf({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRequest {
   return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
 }
 
@@ -91,8 +91,8 @@ export async function traceBenchmark(job: TraceJob, context: MeasureContext): Pr
   const plain = await runPlain(job, context);
   const profiled = await runProfiled(job, context);
   return {
-    untracedMs: plain.runs.map(durationMsOf),
-    tracedMs: profiled.runs.map(durationMsOf),
+    untracedMs: plain.runs.map(runDurationMs),
+    tracedMs: profiled.runs.map(runDurationMs),
     kernels: kernelTraces(profiled.profile),
   };
 }

@@ -14,11 +14,11 @@ const MAX_OPEN = 8;
 /** Calls that predict, each with a batch of pictures and what was found so far. */
 const MAX_CALLS = 16;
 
-/** A model that nobody used for so long gives way where another one is to be opened. */
+/** A model that was not used for so long may be closed to open another one. */
 const IDLE_MS = 15 * 60_000;
 
 /** What a model is opened with. */
-export interface OpenRequest {
+export interface OpenModelRequest {
   readonly model: PredictionModel;
   readonly options: PredictOptions;
   /** Never gives way to others. */
@@ -26,7 +26,7 @@ export interface OpenRequest {
 }
 
 /** A model that is open, in a process of its own. */
-interface OpenModel extends OpenRequest {
+interface OpenModel extends OpenModelRequest {
   process: WorkerProcess;
   /** Calls that use it. */
   readonly calls: Set<Promise<unknown>>;
@@ -36,7 +36,7 @@ interface OpenModel extends OpenRequest {
 }
 
 /** What a call gets to predict with. */
-export interface ModelInUse extends OpenRequest {
+export interface ModelInUse extends OpenModelRequest {
   /**
    * Predicts for one batch when it is its turn.
    *
@@ -72,7 +72,7 @@ export class OpenModels {
    * @returns the id that it is open under
    * @throws PlatformError `exhausted` where too many are open, what `load` throws, and where it cannot be opened
    */
-  async open(load: () => Promise<OpenRequest>, signal: AbortSignal): Promise<string> {
+  async open(load: () => Promise<OpenModelRequest>, signal: AbortSignal): Promise<string> {
     await this.#makeRoom();
     this.#opening++;
     try {

@@ -22,7 +22,7 @@ export interface PredictOptions {
   readonly timeLimitMs: number;
 }
 
-function wholeNumber(value: number, max: number, name: string): number {
+function checkedNumber(value: number, max: number, name: string): number {
   if (value >= 0 && value <= max) return value;
   throw new PlatformError('usage', `options.${name} is ${value}; give a number from 0 to ${max}`);
 }
@@ -53,8 +53,8 @@ export function predictOptionsOf(message: PredictionOptions | undefined, opened?
   return {
     requestId,
     traceId,
-    featureLimit: wholeNumber(featureLimit, 2 ** 31 - 1, 'feature_limit') || (opened?.featureLimit ?? 0),
-    batchSize: wholeNumber(batchSize, MAX_BATCH_SIZE, 'batch_size') || (opened?.batchSize ?? 0),
+    featureLimit: checkedNumber(featureLimit, 2 ** 31 - 1, 'feature_limit') || (opened?.featureLimit ?? 0),
+    batchSize: checkedNumber(batchSize, MAX_BATCH_SIZE, 'batch_size') || (opened?.batchSize ?? 0),
     traceLevel: traceLevel === 'NO_TRACE' ? (opened?.traceLevel ?? traceLevel) : traceLevel,
     timeLimitMs: askedMs === 0 ? (opened?.timeLimitMs ?? MAX_TIME_MS) : Math.min(askedMs, MAX_TIME_MS),
   };

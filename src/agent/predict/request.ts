@@ -41,6 +41,6 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
 }
 
 /** What to call an input that has no id: its place. */
-export function idOf({ id }: { readonly id: string }, place: number): string {
+export function inputIdOf({ id }: { readonly id: string }, place: number): string {
   return id === '' ? String(place) : id.slice(0, MAX_TEXT_LENGTH);
 }

@@ -103,7 +103,7 @@ export function describeSystem(machine: Machine, framework: Framework, runOption
   });
 }
 
-/** What a measuring process may take where nobody says: half of the machine's, so that it never makes it swap. */
+/** What a worker process may take by default: half of the machine's, so that the machine never swaps. */
 export function defaultMemoryLimitBytes(machine: Machine): number {
   return machine.memoryBytes / 2;
 }

@@ -28,7 +28,7 @@ import { imageBatches, type InputBatch, madeUpBatches, predictBatches } from '..
 import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from '../predict/dataset.js';
 import { type ModelInUse, OpenModels } from '../predict/open-models.js';
 import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
-import { checkOpenRequest, idOf, requireInputs } from '../predict/request.js';
+import { checkOpenRequest, inputIdOf, requireInputs } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 import { fetchUrl } from '../predict/url.js';
@@ -145,7 +145,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
       return predict(call.request, signal, ({ model }, batchSize) => {
         requireInputs(images, 'images');
         imageInputOf(model);
-        return imageBatches(images, batchSize, (image, place) => ({ id: idOf(image, place), bytes: image.data }));
+        return imageBatches(images, batchSize, (image, place) => ({ id: inputIdOf(image, place), bytes: image.data }));
       });
     });
   };
@@ -158,7 +158,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
         imageInputOf(model);
         return imageBatches(urls, batchSize, async (url, place, maxBytes) => {
           const bytes = await fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal });
-          return { id: idOf(url, place), bytes };
+          return { id: inputIdOf(url, place), bytes };
         });
       });
     });

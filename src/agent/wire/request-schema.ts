@@ -4,7 +4,7 @@ import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
 
-// What a request may ask for. Whatever passes, the measuring process gets; what it then takes is limited there.
+// What a request may ask for. Whatever passes, the worker process gets; what it then takes is limited there.
 
 const MAX_INPUTS = 100_000;
 const MAX_RANK = 64;

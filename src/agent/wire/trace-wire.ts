@@ -14,7 +14,7 @@ export function toWireLevel(level: TraceLevel): wire.TraceLevel {
   return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;
 }
 
-/** Everything for a level that only a newer version knows, or that nobody gave. */
+/** The deepest level, for a level that is unset or that only a newer version knows. */
 export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
   switch (level) {
     case wire.TraceLevel.APPLICATION:

@@ -32,7 +32,7 @@ export function errorOfEnd(end: JobEnd): PlatformError {
     case 'rejected':
       return new PlatformError(end.code, end.message);
     default:
-      return new PlatformError('internal', `the measuring process answered with ${end.kind}`);
+      return new PlatformError('internal', `the worker process answered with ${end.kind}`);
   }
 }
 

@@ -42,7 +42,7 @@ export class Turns {
       };
       const comeUp = (): void => {
         signal?.removeEventListener('abort', leave);
-        // Taken at once, so that nobody slips in before the promise's continuation runs.
+        // Taken at once, so that no other request gets the turn before the promise's continuation runs.
         this.#taken = true;
         resolve();
       };

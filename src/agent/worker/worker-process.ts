@@ -61,7 +61,7 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The agent's side of a measuring process (worker.ts). One job at a time; any death is an answer, never an error. */
+/** The agent's side of a worker process (worker.ts). One job at a time; any death is an answer, never an error. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<Exit>;
@@ -114,7 +114,7 @@ export class WorkerProcess {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
     await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-      const problem = `no folder can be made for the measuring process: ${messageOf(cause)}`;
+      const problem = `no folder can be made for the worker process: ${messageOf(cause)}`;
       throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
     });
     const measuring = new WorkerProcess(framework, folder, workingFolder);
@@ -124,7 +124,7 @@ export class WorkerProcess {
     if (!('kind' in report) || report.kind !== 'ready') {
       await measuring.kill();
       const said = briefly(measuring.#lastWords);
-      throw new PlatformError('unavailable', `the measuring process does not start${said === '' ? '' : `: ${said}`}`);
+      throw new PlatformError('unavailable', `the worker process does not start${said === '' ? '' : `: ${said}`}`);
     }
     measuring.#startBytes = report.residentBytes;
     return measuring;
@@ -237,7 +237,7 @@ export class WorkerProcess {
       limitBytes: memoryLimitBytes,
       onExceeded: (residentBytes) => {
         const [taken, limit] = [residentBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
-        const message = `the measuring process took ${taken} of memory, the limit is ${limit}`;
+        const message = `the worker process took ${taken} of memory, the limit is ${limit}`;
         end({ reason: 'out_of_memory', message });
       },
     });

@@ -5,7 +5,7 @@ import type { WorkerJob, OpenJob } from '../jobs/job.js';
 import { type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** Runs one job at a time in a measuring process, which it replaces when it is worn out, after every failure and for another occasion. */
+/** Runs one job at a time in a worker process, which it replaces when it is worn out, after every failure and for another occasion. */
 export class WorkerRunner {
   readonly #turns = new Turns();
   /** Every process that has not ended. */

@@ -1,4 +1,4 @@
-// The measuring process. It is started by worker-process.ts, does one job at a time, and decides nothing: limits,
+// The worker process. It is started by worker-process.ts, does one job at a time, and decides nothing: limits,
 // cancellation and recycling are the agent's, which simply kills it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';

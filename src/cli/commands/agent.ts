@@ -75,19 +75,25 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
       port: 7070,
     })
     .addOption(
-      new Option('--framework <name>', 'what runs the models').choices(FRAMEWORK_NAMES).default(DEFAULT_FRAMEWORK),
+      new Option('--framework <name>', 'framework that runs the models')
+        .choices(FRAMEWORK_NAMES)
+        .default(DEFAULT_FRAMEWORK),
     )
-    .option('--server <host:port>', "the platform's server to register with, and to stay registered with", parseAddress)
-    .option('--advertise <host:port>', 'where others reach this agent, if not where it listens', parseAddress)
+    .option('--server <host:port>', "the platform's server; the agent stays registered with it", parseAddress)
+    .option(
+      '--advertise <host:port>',
+      'address that others use for this agent (default: the address of --listen)',
+      parseAddress,
+    )
     .option('--models <dir>', 'folder of further model manifests that clients may open')
-    .option('--datasets <dir>', 'folder whose folders are datasets that clients may predict for')
-    .option('--allow-private-urls', 'fetch pictures from this machine and its network as well, for who may ask for it')
+    .option('--datasets <dir>', 'folder of datasets that clients may predict for, one folder each')
+    .option('--allow-private-urls', 'also fetch pictures from this machine and its private network')
     .addHelpText(
       'after',
       `
-The agent measures one benchmark at a time, in a process of its own, and answers
-the standard gRPC health check meanwhile. Where it can be reached from other
-machines it needs TLS and a token.
+The agent measures one benchmark at a time, in a process of its own. It answers
+the standard gRPC health check at any time. It needs TLS and a token if other
+machines can reach it.
 
 Examples:
   mlmodelscope agent --listen 127.0.0.1:7070

@@ -75,8 +75,8 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
   program
     .command('analyze')
     .description("Answer a question from what the store has, by a plugin's analysis; nothing is measured")
-    .argument('[plugin]', 'whose analysis; without it, all analyses are listed')
-    .argument('[name]', 'of the analysis')
+    .argument('[plugin]', 'plugin of the analysis (default: list all analyses)')
+    .argument('[name]', 'name of the analysis')
     .option(
       '--setting <key=value>',
       'a setting of the analysis, JSON or text; may be repeated',

@@ -71,20 +71,22 @@ async function evaluateWith(
 export function registerEvaluateCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('evaluate')
-    .description('Submit an evaluation manifest, follow what happens, and print the estimates')
+    .description('Submit an evaluation manifest, show its progress, and print the estimates')
     .argument('<manifest>', 'evaluation manifest (.yml)')
-    .option('--server <host:port>', 'server to submit to (default: everything runs in this process)', parseAddress)
+    .option('--server <host:port>', 'server that runs the evaluation (default: this process runs it)', parseAddress)
     .option('--detach', 'only submit, and print the id')
     .option('--export-json <file>', 'write the result document')
     .option('--json', 'print the result document instead of the table')
     .option('--quiet', 'no progress; errors and warnings only')
     .option('--store <uri>', 'where measurements are kept, without a server')
-    .addOption(new Option('--framework <name>', 'what runs the models, without a server').choices(FRAMEWORK_NAMES))
+    .addOption(
+      new Option('--framework <name>', 'framework that runs the models, without a server').choices(FRAMEWORK_NAMES),
+    )
     .addHelpText(
       'after',
       `
-Manifests and graphs are sent, never weights. Ctrl-C leaves an evaluation that a
-server runs to the server.
+The command sends manifests and graphs, and no weights. After Ctrl-C, a server
+continues the evaluation.
 
 Examples:
   mlmodelscope evaluate manifests/evaluations/quickstart.yml

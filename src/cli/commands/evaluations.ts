@@ -69,7 +69,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
       .option('--server <host:port>', 'address of the server', parseAddress, parseHostPort(DEFAULT_SERVER));
-    return argument === undefined ? command : command.argument(argument, 'as submitting said');
+    return argument === undefined ? command : command.argument(argument, 'id that the submission printed');
   }
 
   async function withServer<T>({ server }: ServerFlags, use: (client: EvaluationClient) => Promise<T>): Promise<T> {

@@ -36,7 +36,7 @@ export function registerPluginCommand(program: Command, host: OwnedHost, plugins
   program
     .command('plugin')
     .description("Run a plugin's evaluations for a server, in this process, until stopped with Ctrl-C")
-    .argument('<name>', 'as manifests have it under plugin')
+    .argument('<name>', 'name of the plugin, as in manifests')
     .requiredOption('--server <host:port>', 'address of the server', parseAddress)
     .option('--store <uri>', 'where measurements are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
     .addOption(new Option('--of-parent', 'end when standard input does').hideHelp())
@@ -44,9 +44,9 @@ export function registerPluginCommand(program: Command, host: OwnedHost, plugins
     .addHelpText(
       'after',
       `
-The plugin connects to the server, so that it may be where no server reaches it;
-it has to reach the agents. It runs one evaluation at a time: start more of them
-for more at a time.
+The plugin connects to the server, so it can run behind a firewall. It must be
+able to reach the agents. Each plugin process runs one evaluation at a time;
+start more processes to run more.
 
 Example:
   mlmodelscope plugin dlbricks --server 127.0.0.1:7080`,

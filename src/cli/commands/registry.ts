@@ -32,7 +32,7 @@ async function agentsAt(server: string | undefined, host: OwnedHost): Promise<re
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
     .command('registry')
-    .description('Show what there is to work with')
+    .description('List models and agents')
     .addHelpText('after', '\nExamples:\n  mlmodelscope registry models\n  mlmodelscope registry agents');
   registry
     .command('models')

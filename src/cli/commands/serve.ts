@@ -58,13 +58,13 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
     )
     .option('--store <uri>', 'where evaluations are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
     .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
-    .option('--no-plugins', 'run none here: they attach themselves')
+    .option('--no-plugins', 'run no plugins here; plugins connect by themselves')
     .addHelpText(
       'after',
       `
-Evaluations are in the store: those that have not ended go on when the server
-is started again. One server at a time may use a store. Where it can be reached
-from other machines it needs TLS and a token.
+The store keeps the evaluations. After a restart, the server continues those
+that have not ended. Only one server at a time may use a store. The server needs
+TLS and a token if other machines can reach it.
 
 Examples:
   mlmodelscope serve
@@ -91,7 +91,7 @@ Examples:
         if (host.signal.aborted) resolve();
         else host.signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      // Before the plugins are gone, so that nobody takes that for their failure.
+      // Before the plugins end, so that their end does not count as a failure.
       await server.close();
       await door.close(new PlatformError('unavailable', 'the server is shutting down'));
       await Promise.all(kept);

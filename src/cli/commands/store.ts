@@ -34,7 +34,7 @@ Examples:
   store
     .command('export')
     .description('Write everything in a store as JSON lines')
-    .argument('<file>', 'where to; - is standard output')
+    .argument('<file>', 'file to write; - is standard output')
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
@@ -48,8 +48,8 @@ Examples:
     });
   store
     .command('import')
-    .description('Put everything from JSON lines into a store; what is there already is replaced')
-    .argument('<file>', "what 'store export' wrote; - is standard input")
+    .description('Read JSON lines into a store; existing documents are replaced')
+    .argument('<file>', "file that 'store export' wrote; - is standard input")
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store import results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
@@ -64,7 +64,7 @@ Examples:
     });
   store
     .command('sync')
-    .description('Bring results that could not be stored, because the server was gone, to the server')
+    .description('Send results to the server that could not be stored while it was away')
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store sync --store mongodb://HOST/DATABASE')
     .action(async ({ store: uri }: StoreOption) => {

@@ -15,8 +15,8 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
     .command('export')
     .description("Print a trace as Jaeger's JSON, which the platform's analyses read, or as OTLP's")
-    .argument('<id>', 'of the trace, its first digits, or latest')
-    .addOption(new Option('--format <format>', 'the form').choices(FORMATS).default('jaeger'))
+    .argument('<id>', 'id of the trace, its first digits, or latest')
+    .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('jaeger'))
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { drawTable } from '../../base/text-table.js';
@@ -30,14 +31,6 @@ interface TraceModelOptions {
 /** Runs that a profile is kept of; each takes about a kilobyte a kernel. */
 const MOST_RUNS = 1000;
 
-function wholeNumber(most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
-    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}`);
-  };
-}
-
 function ms(value: number): string {
   return value.toFixed(3);
 }
@@ -68,12 +61,21 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .command('model')
     .description("Time each kernel of a model by the runtime's own profile, and say what the profile costs")
     .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest')
-    .option('--server <host:port>', 'address of an agent; one is started on this machine without it')
-    .addOption(new Option('--framework <name>', 'of the agent that is started here').choices(FRAMEWORK_NAMES))
+    .option('--server <host:port>', 'address of an agent (default: start one on this machine)')
+    .addOption(
+      new Option('--framework <name>', 'framework of the agent that is started on this machine').choices(
+        FRAMEWORK_NAMES,
+      ),
+    )
     .option('--store <uri>', 'where the trace is kept')
-    .option('--batch <n>', 'size of the batch', wholeNumber(1 << 20), 1)
-    .option('--threads <n>', 'threads of the runtime', wholeNumber(1024), 1)
-    .option('--runs <n>', 'runs without the profile, and as many with it', wholeNumber(MOST_RUNS), 20)
+    .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
+    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, 1024), 1)
+    .option(
+      '--runs <n>',
+      'number of runs without the profile; as many runs follow with it',
+      wholeNumberOption(1, MOST_RUNS),
+      20,
+    )
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')

@@ -24,8 +24,8 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     });
   trace
     .command('show')
-    .description('Show a trace as a tree: how long each span took, its name, what is known of it')
-    .argument('<id>', 'of the trace, its first digits, or latest')
+    .description('Show a trace as a tree: duration, name and attributes of each span')
+    .argument('<id>', 'id of the trace, its first digits, or latest')
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace show latest')
     .action(async (id: string, { store: uri }: { store?: string }) => {

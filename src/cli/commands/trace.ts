@@ -8,13 +8,13 @@ import { registerTraceShow } from './trace-show.js';
 export function registerTraceCommand(program: Command, host: CommandHost): void {
   const trace = program
     .command('trace')
-    .description("Time a model's kernels by the runtime's own profile; show and export traces that are in the store")
+    .description("Time a model's kernels with the runtime's profile; show and export stored traces")
     .addHelpText(
       'after',
       `
-Traces of evaluations are kept where the OTEL_* variables turn tracing on
-(OTEL_TRACES_EXPORTER=none keeps them without sending them anywhere); those of
-\`trace model\` always. docs/tracing.md says more.
+The store keeps traces of evaluations if the OTEL_* variables turn tracing on
+(OTEL_TRACES_EXPORTER=none stores them without sending them). It always keeps
+traces of \`trace model\`. See docs/tracing.md.
 
 Examples:
   mlmodelscope trace model zoo:resnet18

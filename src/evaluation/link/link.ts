@@ -30,7 +30,7 @@ export interface Run extends RunKey {
   readonly submission: Submission;
   /** What measures. */
   readonly agent: AgentEndpoint;
-  /** W3C trace context of whoever submitted it: traceparent, tracestate. */
+  /** W3C trace context of the client that submitted it: traceparent, tracestate. */
   readonly traceContext: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
 
-/** Messages that wait for the other end; whoever sends more waits. */
+/** Messages that wait for the other end; a sender of more waits. */
 const CAPACITY = 16;
 
 /** Messages in one direction. */

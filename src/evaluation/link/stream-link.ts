@@ -17,7 +17,7 @@ export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
 
 /**
  * A link over a gRPC stream, of either side. Its iteration ends with the stream, throws what the stream or the format
- * throws, and asks for no more than is taken, so that whoever sends too much waits.
+ * throws, and asks for no more than is taken, so that a fast sender waits.
  *
  * @param end what closing the link does to the stream
  */
@@ -28,7 +28,7 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
 ): Link<Sent, Received> {
   let close = (): void => {};
   const closed = new Promise<undefined>((resolve) => (close = () => resolve(undefined)));
-  // An error without a listener would end the process; whoever iterates gets it as well.
+  // An error without a listener would end the process; the reader gets it as well.
   stream.on('error', close);
   stream.on('cancelled', close);
   stream.on('close', close);
@@ -52,7 +52,7 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
       const messages = stream[Symbol.asyncIterator]() as AsyncIterator<ReceivedMessage>;
       for (;;) {
         const asked = messages.next();
-        // When the link is closed first, the stream's end is nobody's business any more.
+        // When the link is closed first, the end of the stream no longer matters.
         asked.catch(() => undefined);
         const next = await Promise.race([asked, closed]);
         if (next === undefined || next.done === true) return;

@@ -52,7 +52,7 @@ function aborted(signal: AbortSignal): { readonly promise: Promise<never>; reado
 }
 
 /**
- * Runs a plugin's analysis, whatever it does: what it returns is checked, and what does not end is left behind.
+ * Runs a plugin's analysis and does not trust it: its result is checked, and an analysis that does not end is abandoned.
  *
  * @throws PlatformError `usage` for wrong settings, `timeout`, `cancelled`, `internal` where the plugin is wrong, and what it throws
  */

@@ -20,7 +20,7 @@ import { loadSubmission } from '../submission.js';
 /** What runs of a plugin have in common. */
 export interface PluginTools {
   readonly store: ResultStore;
-  /** The agent there; whoever asks closes it. */
+  /** The agent there; the caller closes it. */
   readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
 }
 
@@ -99,7 +99,7 @@ async function* eventsOf(
     }
   } finally {
     const ended = Promise.resolve(told.return?.()).catch(() => undefined);
-    // A plugin that hangs keeps nobody waiting.
+    // A plugin that hangs does not block the caller.
     if (isAnswering) await patiently(ended, AbortSignal.abort()).catch(() => undefined);
     await agent.close();
   }

@@ -43,7 +43,7 @@ export async function servePlugin(
     running.delete(keyOf(run));
   }
 
-  /** The run's spans belong to the trace of whoever submitted it. */
+  /** The run's spans belong to the trace of the client that submitted it. */
   function inTraceOf(run: Run): Promise<void> {
     const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>

@@ -2,7 +2,7 @@
 import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-wire.js';
 import { PlatformError } from '../../base/errors.js';
 import type * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
-import { quote } from '../../manifest/quote.js';
+import { quoted } from '../../base/quoted.js';
 import type { Submission } from '../submission.js';
 
 /** The evaluation, three manifests that it refers to, and a thousand models' manifests and files. */
@@ -30,9 +30,9 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
   const files = new Map<string, Uint8Array | undefined>();
   for (const { path, data } of message.files) {
     if (path === '' || path.length > MAX_PATH) {
-      throw new PlatformError('usage', `submission: ${quote(path)} is no path of 1 to ${MAX_PATH} characters`);
+      throw new PlatformError('usage', `submission: ${quoted(path)} is no path of 1 to ${MAX_PATH} characters`);
     }
-    if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quote(path)} is there twice`);
+    if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quoted(path)} is there twice`);
     files.set(path, data);
   }
   const graphs = message.graphs.map(({ model, graph }) => [model, fromWireBenchmark(graph)] as const);

@@ -57,7 +57,7 @@ async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: 
   };
 }
 
-/** Takes the large weights of the optimized graph, which nobody needs. */
+/** Takes the large weights of the optimized graph, which are not needed. */
 const NOWHERE = '/dev/null';
 
 async function optimize(

@@ -6,7 +6,7 @@ import { requireShape } from '../collection-shape.js';
 import { keyOf, selectionOf, type Selection } from '../selection.js';
 import { readJson } from '../stored-text.js';
 import type { Connection } from './connection.js';
-import { encodeName, encodeTyped, idOf, withoutFields } from './document-codec.js';
+import { encodeName, encodeTyped, documentIdOf, withoutFields } from './document-codec.js';
 import type { DocumentTable, Id } from './document-table.js';
 import { ensureStructure } from './structure.js';
 import { validatorOf } from './validator.js';
@@ -105,7 +105,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
   #read(found: object): Document | undefined {
     const read = readJson(this.#hasOwnId ? found : withoutFields(found, '_id'), this.definition.schema);
     if (read.ok) return read.value;
-    this.store.warn([`a document of ${this.definition.name} (${String(idOf(found))}): ${read.problem}`]);
+    this.store.warn([`a document of ${this.definition.name} (${String(documentIdOf(found))}): ${read.problem}`]);
     return undefined;
   }
 

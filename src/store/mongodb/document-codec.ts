@@ -33,7 +33,7 @@ export function withoutFields(document: object, ...names: readonly string[]): ob
   return Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
 }
 
-export function idOf(document: object): unknown {
+export function documentIdOf(document: object): unknown {
   return '_id' in document ? document._id : undefined;
 }
 

@@ -4,7 +4,7 @@ import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
 import type { Connection } from './connection.js';
 import { decodeDocument, encodeDocument, type FieldTypes } from './document-codec.js';
-import { joinDocument, partIdsOf, SPLIT, splitDocument, type Part } from './large-document.js';
+import { joinDocument, partIdsOf, SPLIT, splitDocument, type DocumentPart } from './large-document.js';
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -120,8 +120,8 @@ export class DocumentTable {
     return this.connection.db.collection<Stored>(this.name);
   }
 
-  get #parts(): Collection<Part> {
-    return this.connection.db.collection<Part>('parts');
+  get #parts(): Collection<DocumentPart> {
+    return this.connection.db.collection<DocumentPart>('parts');
   }
 
   #ownerOf(id: Id): string {
@@ -160,7 +160,7 @@ export class DocumentTable {
     return refusals;
   }
 
-  async #putPart(part: Part): Promise<void> {
+  async #putPart(part: DocumentPart): Promise<void> {
     await this.connection.run(WRITE, () =>
       this.#parts.updateOne({ _id: part._id }, { $setOnInsert: part }, { upsert: true }),
     );

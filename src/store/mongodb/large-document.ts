@@ -13,7 +13,7 @@ export const SPLIT = '%split';
 const PARTS = '%parts';
 
 /** A piece of a field's JSON in UTF-8, in the collection `parts`. */
-export interface Part extends Document {
+export interface DocumentPart extends Document {
   readonly _id: string;
   /** Collection and _id of the document that it belongs to. */
   readonly document: string;
@@ -28,7 +28,7 @@ interface Reference {
 /** A document that the server takes, and the pieces of the fields that it had to do without: its largest ones. */
 export interface SplitDocument {
   readonly document: Document;
-  readonly parts: readonly Part[];
+  readonly parts: readonly DocumentPart[];
 }
 
 /**
@@ -40,7 +40,7 @@ export function splitDocument(owner: string, document: Document, json: object): 
   let excess = BSON.calculateObjectSize(document) - MAX_DOCUMENT_BYTES;
   if (excess <= 0) return { document, parts: [] };
   const small = new Map(Object.entries<unknown>({ ...document, [SPLIT]: true }));
-  const parts: Part[] = [];
+  const parts: DocumentPart[] = [];
   const sized = Object.entries(json).map(([name, value]: [string, unknown]) => {
     const field = encodeName(name);
     return { field, value, bytes: BSON.calculateObjectSize({ [field]: small.get(field) }) };
@@ -71,7 +71,11 @@ export function partIdsOf(owner: string, document: Document): readonly string[] 
 }
 
 /** The inverse of {@link splitDocument}, decoded; undefined while a part is missing. */
-export function joinDocument(owner: string, document: Document, parts: ReadonlyMap<string, Part>): object | undefined {
+export function joinDocument(
+  owner: string,
+  document: Document,
+  parts: ReadonlyMap<string, DocumentPart>,
+): object | undefined {
   const { [SPLIT]: split, ...fields } = document;
   if (split !== true) return decodeDocument(fields);
   const missing: string[] = [];

@@ -10,7 +10,7 @@ import { readJson, type Read } from '../stored-text.js';
 import { unreadableMessage } from '../unreadable.js';
 import { MongoCollection } from './collection.js';
 import type { Connection } from './connection.js';
-import { idOf, withoutFields } from './document-codec.js';
+import { documentIdOf, withoutFields } from './document-codec.js';
 import { DocumentTable, type PutDocument } from './document-table.js';
 
 /** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
@@ -53,7 +53,7 @@ export class MongoResultStore implements ResultStore {
     this.#requireOpen();
     const ids = signatures.flatMap((signature) => measurementId({ signature, system, setup }) ?? []);
     const stored = new Map<unknown, object>();
-    for (const document of await this.#measurements.getMany(ids)) stored.set(idOf(document), document);
+    for (const document of await this.#measurements.getMany(ids)) stored.set(documentIdOf(document), document);
     await this.#fetchSystems([...stored.values()]);
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
@@ -76,7 +76,7 @@ export class MongoResultStore implements ResultStore {
     for await (const document of this.#systems.find({}, ['_id'])) {
       const read = readSystem(document);
       if (read.ok) systems.set(read.value.fingerprint, read.value);
-      else problems.push(`system ${String(idOf(document))}: ${read.problem}`);
+      else problems.push(`system ${String(documentIdOf(document))}: ${read.problem}`);
     }
     this.#warnOf(problems);
     return [...systems.values()];
@@ -89,7 +89,7 @@ export class MongoResultStore implements ResultStore {
       await this.#fetchSystems([document]);
       const read = this.#read(document);
       if (read.ok) yield read.value;
-      else problems.push(`${String(idOf(document))}: ${read.problem}`);
+      else problems.push(`${String(documentIdOf(document))}: ${read.problem}`);
     }
     this.#warnOf(problems);
   }
@@ -98,7 +98,7 @@ export class MongoResultStore implements ResultStore {
     this.#requireOpen();
     const shapes: CollectionShape[] = [];
     for await (const document of this.#shapes.find({}, ['_id'])) {
-      const name = idOf(document);
+      const name = documentIdOf(document);
       const read = readJson({ name, ...withoutFields(document, '_id') }, collectionShapeSchema);
       if (read.ok) shapes.push(read.value);
       else this.#warnOf([`collection ${String(name)}: ${read.problem}`]);
@@ -155,7 +155,7 @@ export class MongoResultStore implements ResultStore {
     const wanted = new Set(documents.flatMap((document) => ('system' in document ? String(document.system) : [])));
     const missing = [...wanted].filter((id) => this.#knownSystems.get(id)?.ok !== true);
     for (const document of await this.#systems.getMany(missing)) {
-      this.#knownSystems.set(String(idOf(document)), readSystem(document));
+      this.#knownSystems.set(String(documentIdOf(document)), readSystem(document));
     }
   }
 

@@ -3,7 +3,7 @@ import type { SpanDocument } from '../span-document.js';
 import type { SpanSink } from '../tracing.js';
 import { documentOf } from './document-of.js';
 
-/** Spans that are held for whoever asks for them; the oldest ones go first. About 1 KB each. */
+/** Spans that are held until a client asks for them; the oldest ones go first. About 1 KB each. */
 const MAX_HELD = 20_000;
 
 /** Spans that go into a store at once. */

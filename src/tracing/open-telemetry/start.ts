@@ -1,13 +1,13 @@
 import type { NodeSDKConfiguration, tracing as sdk } from '@opentelemetry/sdk-node';
 import { NodeSDK, resources, tracing as sdkTracing } from '@opentelemetry/sdk-node';
-import { namesService, otlpProtocolIn, tracesExportersIn, type Environment } from '../environment.js';
+import { namesService, otlpProtocolIn, tracesExportersIn, type EnvironmentVariables } from '../environment.js';
 import type { TracingOptions } from '../start-tracing.js';
 import { setActiveTracing, type Tracing } from '../tracing.js';
 import { OpenTelemetryTracing } from './open-telemetry-tracing.js';
 import { SpanKeeper } from './span-keeper.js';
 
 /** The exporters themselves read OTEL_EXPORTER_OTLP_*: endpoint, headers, timeout, compression, certificates. */
-async function otlpExporter(environment: Environment): Promise<sdk.SpanExporter> {
+async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.SpanExporter> {
   switch (otlpProtocolIn(environment)) {
     case 'grpc':
       return new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter();
@@ -19,7 +19,7 @@ async function otlpExporter(environment: Environment): Promise<sdk.SpanExporter>
 }
 
 /** The batches' sizes and delays are the processor's to read: OTEL_BSP_*. */
-async function processors(environment: Environment): Promise<sdk.SpanProcessor[]> {
+async function processors(environment: EnvironmentVariables): Promise<sdk.SpanProcessor[]> {
   return Promise.all(
     tracesExportersIn(environment).map(async (exporter) => {
       return exporter === 'console'

@@ -76,7 +76,7 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
   });
 });
 
-describe('a measuring process', { skip: needsLinux, timeout: 60_000 }, () => {
+describe('a worker process', { skip: needsLinux, timeout: 60_000 }, () => {
   const agent = agentForSuite();
 
   test('works in an empty folder of its own, which goes with it', async () => {

@@ -1,4 +1,4 @@
-// Started by process-lifetime.test.ts: what a measuring process is in the middle of a long run. Its main thread is
+// Started by process-lifetime.test.ts: what a worker process is in the middle of a long run. Its main thread is
 // busy, and nothing but its lifeline notices anything.
 import { Worker } from 'node:worker_threads';
 

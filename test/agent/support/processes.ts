@@ -30,7 +30,7 @@ function isMeasuring(pid: number): boolean {
   }
 }
 
-/** Measuring processes that `parent` started. */
+/** Worker processes that `parent` started. */
 export function measuringProcessesOf(parent: number): readonly number[] {
   const pids = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -7,7 +7,7 @@ import { measureOne } from '../support/measure-one.js';
 
 const timeout = 60_000;
 
-describe('a measuring process', { skip: needsLinux, timeout: 2 * timeout }, () => {
+describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
   const agent = agentForSuite();
 
   /** Measures, and says which process did it. */

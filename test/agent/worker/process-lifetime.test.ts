@@ -16,7 +16,7 @@ import { measureOne } from '../support/measure-one.js';
 
 const timeout = 60_000;
 
-describe('measuring processes', () => {
+describe('worker processes', () => {
   test('none outlives an agent that is killed, not even within a long run', { skip: needsLinux, timeout }, async () => {
     const script = fileURLToPath(new URL('../support/agent-process.js', import.meta.url));
     const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });

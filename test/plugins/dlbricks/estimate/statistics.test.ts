@@ -8,8 +8,8 @@ import {
   studentQuantile,
   summarize,
   sumWithInterval,
-  trimmedMean,
 } from '../../../../plugins/dlbricks/estimate/statistics.js';
+import { trimmedMean } from '../../../../src/measurement/trimmed-mean.js';
 import { normalNumbers } from '../support/noise.js';
 
 function near(actual: number | undefined, expected: number, tolerance = 1e-9): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isDisturbed, Patience, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
+import { disturbanceOf, isDisturbed, RetakeLimit, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { MeasuredRequest } from '../../../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
@@ -16,7 +16,7 @@ function measuredBeside(othersMs: number, index = 0): Measurement {
 async function takeFrom(
   series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
-  patience = new Patience(),
+  patience = new RetakeLimit(),
 ) {
   const taken = series.map(() => 0);
   const [waits, retaken]: [number[], number[]] = [[], []];
@@ -92,7 +92,7 @@ describe('what is measured undisturbed', () => {
   });
 
   test('is taken again in vain for two series, and then no more', async () => {
-    const patience = new Patience();
+    const patience = new RetakeLimit();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
     const taken = [];
@@ -114,7 +114,7 @@ describe('what is measured undisturbed', () => {
       yield await Promise.resolve({ index: 0, measurement: measuredBeside(900) });
     };
     const { signal } = new AbortController();
-    const settings = { patience: new Patience(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
+    const settings = { patience: new RetakeLimit(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
     const taking = (async () => {
       for await (const { measurement } of undisturbed([0], take, settings)) out.push(measurement);
     })();

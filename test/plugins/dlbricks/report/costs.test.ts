@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Part } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { BrickShare } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
@@ -12,7 +12,7 @@ function near(actual: number | null | undefined, expected: number): void {
 }
 
 /** A brick that takes so long in each of its `count` sequences. */
-function part(brick: number, ms: number | undefined, count: number): Part {
+function part(brick: number, ms: number | undefined, count: number): BrickShare {
   return {
     signature: signatureOf(brick),
     benchmark: signatureOf(brick),
@@ -82,7 +82,7 @@ describe('whole models over bricks', () => {
   });
 
   test('counts a brick once for each way in which it is measured', () => {
-    const among: Part = { ...part(0, 4, 1), benchmark: `${signatureOf(0)} among 1048576 bytes` };
+    const among: BrickShare = { ...part(0, 4, 1), benchmark: `${signatureOf(0)} among 1048576 bytes` };
     const third = { estimate: estimateOf('third', 4, { parts: [among] }), endToEnd: endToEndOf(2, 5, 10, 5) };
     near(summaryOf([first, second, third]).ratios.paper, (10 + 20 + 5) / (2 + 3 + 1 + 4));
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Part } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { BrickShare } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { type Report, reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
 
-const PART: Part = {
+const PART: BrickShare = {
   signature: signatureOf(1),
   benchmark: signatureOf(2),
   operators: ['Conv', 'Relu'],
@@ -20,7 +20,7 @@ const PART: Part = {
   costMs: 900,
 };
 
-const UNKNOWN: Part = {
+const UNKNOWN: BrickShare = {
   ...PART,
   signature: signatureOf(3),
   measured: { way: 'together' },

@@ -1,11 +1,5 @@
+import { quoted } from '../base/quoted.js';
 import type { Node } from './model.js';
-
-const LONGEST_SHOWN = 120;
-
-/** A name from a file as messages show it: control characters escaped, cut where it is endless. */
-export function quoted(name: string): string {
-  return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name);
-}
 
 /** How messages call a node: by its name, or where it has none by its first output. */
 export function nodeLabel({ name, opType, outputs }: Pick<Node, 'name' | 'opType' | 'outputs'>): string {

@@ -1,0 +1,31 @@
+import type { EvaluationEvent, PlatformEvent } from './event.js';
+import type { Progress } from './plugin.js';
+
+/** Shows an evaluation's event as a bar or a line. Estimates and the end are left to the caller. */
+export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Progress): void {
+  switch (event.kind) {
+    case 'waiting':
+      progress.note(`waiting: ${event.reason}`);
+      break;
+    case 'started': {
+      const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : '';
+      progress.note(`${event.plugin} ${event.pluginVersion} on the agent at ${event.agent}${attempt}`);
+      break;
+    }
+    case 'planned':
+      progress.note(event.summary);
+      break;
+    case 'measuring':
+      progress.step('measuring', event.done, event.total, event.label);
+      break;
+    case 'note':
+      if (event.level === 'warning') progress.warn(`warning: ${event.message}`);
+      else progress.note(`note: ${event.message}`);
+      break;
+    case 'estimate':
+    case 'done':
+    case 'failed':
+    case 'cancelled':
+      break;
+  }
+}

@@ -1,0 +1,22 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+
+// Pieces of protobuf's wire format. Source: https://protobuf.dev/programming-guides/encoding/
+
+/** The encoded tag of a field that holds bytes, a text or a message. */
+export function bytesTag(fieldNumber: number): Uint8Array {
+  return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).finish();
+}
+
+/** The number of the field that a tag begins. */
+export function fieldNumberOf(tag: number): number {
+  return tag >>> 3;
+}
+
+/** How the value of the field that a tag begins is encoded. A damaged file may have a number that no wire type has. */
+export function wireTypeOf(tag: number): WireType {
+  return tag & 7;
+}
+
+export function varint(value: number): Uint8Array {
+  return new BinaryWriter().uint64(value).finish();
+}
