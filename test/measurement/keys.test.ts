@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { measurementKey } from '../../src/measurement/measurement.js';
-import { type Protocol, protocolKey } from '../../src/measurement/protocol.js';
+import { measurementKey, type MeasurementSetup, setupKey } from '../../src/measurement/measurement.js';
+import type { Protocol } from '../../src/measurement/protocol.js';
 import { type System, withFingerprint } from '../../src/measurement/system.js';
 import { PROTOCOL, sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 
@@ -10,26 +10,36 @@ const { fingerprint: FINGERPRINT, ...FACTS } = SYSTEM;
 // Stores find measurements by these keys. Where a key changes, a store looks empty; where it says too little, measurements
 // of different things are taken for the same.
 
-describe("a protocol's key", () => {
+const SETUP: MeasurementSetup = { protocol: PROTOCOL, occasion: 1 };
+
+describe("a setup's key", () => {
   test('is the one that stores have', () => {
-    assert.equal(protocolKey(PROTOCOL), 'warmup=3,runs=50,min=5,budget=2000ms,occasion=1');
+    assert.equal(setupKey(SETUP), 'warmup=3,runs=50,min=5,budget=2000ms,occasion=1');
+    assert.equal(
+      setupKey({ ...SETUP, context: { footprintBytes: 4096 } }),
+      'warmup=3,runs=50,min=5,budget=2000ms,footprint=4096,occasion=1',
+    );
   });
 
-  const changes: readonly Partial<Protocol>[] = [
+  const protocols: readonly Partial<Protocol>[] = [
     { warmupRuns: 4 },
     { runs: 51 },
     { minRuns: 11 },
     { timeBudgetMs: 5001 },
-    { occasion: 2 },
   ];
-  for (const change of changes) {
+  for (const change of protocols) {
     test(`differs with ${Object.keys(change).join()}`, () => {
-      assert.notEqual(protocolKey({ ...PROTOCOL, ...change }), protocolKey(PROTOCOL));
+      assert.notEqual(setupKey({ ...SETUP, protocol: { ...PROTOCOL, ...change } }), setupKey(SETUP));
     });
   }
 
-  test('does not depend on limits, which decide only whether there is a result', () => {
-    assert.equal(protocolKey({ ...PROTOCOL, timeLimitMs: 1, memoryLimitBytes: 1 }), protocolKey(PROTOCOL));
+  test('differs with the occasion and the context', () => {
+    const keys = [
+      SETUP,
+      { ...SETUP, occasion: 2 },
+      ...[1, 2].map((footprintBytes) => ({ ...SETUP, context: { footprintBytes } })),
+    ];
+    assert.equal(new Set(keys.map(setupKey)).size, 4);
   });
 });
 
@@ -70,11 +80,11 @@ describe("a system's fingerprint", () => {
   });
 });
 
-test("a measurement's key names benchmark, system and protocol", () => {
+test("a measurement's key names benchmark, system and setup", () => {
   const measurement = sampleMeasurement(1);
   assert.deepEqual(measurementKey(measurement), {
     signature: measurement.signature,
     system: FINGERPRINT,
-    protocol: protocolKey(PROTOCOL),
+    setup: setupKey(measurement),
   });
 });
