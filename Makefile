@@ -5,10 +5,10 @@ SHELL := /bin/sh
 MLMODELSCOPE := node dist/src/cli/main.js
 INSTALLED := node_modules/.package-lock.json
 BUILT := dist/.built
-SOURCES := $(shell find src plugins bench test proto -type f -not -path 'src/generated/*') \
+SOURCES := $(shell find src plugins bench test mutants proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint bench bench-accuracy schema clean
+.PHONY: help run test build lint mutants bench bench-accuracy schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,9 @@ build: $(BUILT) ## Install and build
 
 lint: build ## Check style, import directions and protocol buffers
 	npm run lint
+
+mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=100 SEED=1
+	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),100) --seed $(or $(SEED),1) $(AT)
 
 bench: build ## Print the figures that the README states
 	node --expose-gc dist/bench/main.js

@@ -42,6 +42,7 @@ export function changesIn(text: string): readonly Change[] {
   return changes.sort((a, b) => a.start - b.start);
 }
 
+/** The module with the defect. */
 export function applied(text: string, { start, end, replacement }: Change): string {
   return text.slice(0, start) + replacement + text.slice(end);
 }
