@@ -1,4 +1,5 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +8,10 @@ import type { Mutant } from './mutant.js';
 /** What tests write to, or never read. */
 const LEFT_OUT = new Set(['.git', 'out']);
 
-/** A copy of the compiled program in a temporary folder, with links to the project's other files beside it. */
+/**
+ * A copy of the compiled program in a temporary folder, with links to the project's other files beside it. It is removed
+ * when the process exits.
+ */
 export class Sandbox {
   private constructor(
     private readonly root: string,
@@ -17,6 +21,7 @@ export class Sandbox {
   /** @param compiled the project's folder of compiled modules, by its name */
   static async create(compiled: string): Promise<Sandbox> {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'mutants-')));
+    process.once('exit', () => rmSync(root, { recursive: true, force: true }));
     for (const name of await readdir('.')) {
       if (name === compiled) await cp(name, join(root, name), { recursive: true });
       else if (!LEFT_OUT.has(name)) await symlink(resolve(name), join(root, name));
@@ -50,9 +55,5 @@ export class Sandbox {
     } finally {
       await writeFile(path, right);
     }
-  }
-
-  remove(): Promise<void> {
-    return rm(this.root, { recursive: true, force: true });
   }
 }

@@ -51,7 +51,6 @@ function planted(change: string): Mutant {
 test('tests kill a defect that they notice, or that never ends, and miss others', async (t) => {
   const folder = await project(t);
   const sandbox = await Sandbox.create('dist');
-  t.after(() => sandbox.remove());
   const hunter = new Hunter(await passingTests(['test/a.test.ts'], sandbox));
   assert.equal(await hunter.hunt(planted('5 → 4'), sandbox), 'killed');
   assert.equal(await hunter.hunt(planted('a < 5 → a <= 5'), sandbox), 'survived');
@@ -65,6 +64,5 @@ test('tests that fail without a defect are no judges', async (t) => {
   const folder = await project(t);
   await writeFile(join(folder, 'dist/src/a.js'), MODULE.replace('5', '0'));
   const sandbox = await Sandbox.create('dist');
-  t.after(() => sandbox.remove());
   await assert.rejects(passingTests(['test/a.test.ts'], sandbox), /a\.test\.js without a defect: failed/);
 });

@@ -8,7 +8,7 @@ const CASES: readonly [name: string, module: string, mutants: readonly string[]]
   ['arithmetic is inverted', 'f(a + b);', [';', 'f(a - b);']],
   ['texts stay joined', "f('an ' + b);", [';']],
   ['a fallback is left out', 'f(a.b ?? c);', [';', 'f(a.b);']],
-  ['a fallback that only the compiler needs stays', 'f(a[i] ?? 0);', [';']],
+  ['a fallback that only the compiler needs stays', 'f(a[i] ?? 0, b[i] ?? -1);', [';']],
   ['a negation is left out', 'f(!a);', [';', 'f(a);']],
   ['a count goes the other way', 'f(a++, --b);', [';', 'f(a--, --b);', 'f(a++, ++b);']],
   ['a branch is always or never taken', 'if (a) { }', ['if (true) { }', 'if (false) { }']],
