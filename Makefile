@@ -25,8 +25,8 @@ build: $(BUILT) ## Install and build
 lint: build ## Check style, import directions and protocol buffers
 	npm run lint
 
-mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=60 SEED=1
-	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),60) --seed $(or $(SEED),1) $(AT)
+mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=30 SEED=1
+	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),30) --seed $(or $(SEED),1) $(AT)
 
 bench: build ## Print the figures that the README states
 	node --expose-gc dist/bench/main.js

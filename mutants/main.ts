@@ -79,6 +79,6 @@ function wholeNumber(text: string): number {
 process.once('SIGINT', () => process.exit(130));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sample: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
+  options: { sample: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },
 });
 process.exitCode = (await main(positionals, wholeNumber(values.sample), wholeNumber(values.seed))) ? 0 : 1;
