@@ -3,6 +3,7 @@ import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
 import { registerImport } from './commands/import.js';
 import { registerRun } from './commands/run.js';
+import { registerShare } from './commands/share.js';
 import { registerValidate } from './commands/validate.js';
 import { dlbricksEvaluation } from './evaluation.js';
 import { spread } from './analyses/spread.js';
@@ -26,6 +27,7 @@ const plugin: Plugin = {
       .addHelpText('after', EXAMPLES);
     registerRun(command, host);
     registerValidate(command, host);
+    registerShare(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);
     registerImport(command, host);

@@ -148,10 +148,13 @@ export function typedGraph(graph: Graph): TypedGraph {
   return { uses, typeOf };
 }
 
-/** Quantized values use all of their range; other integers are counts and truth values as a rule. */
+/**
+ * Quantized values use all of their range. Other integers and truth values are masks as a rule, and in a mask of ones
+ * nothing is hidden: what a mask hides becomes so small that processors take several times as long for it.
+ */
 function integerRange(elementType: TensorType['elementType']): Range {
   if (elementType === 'int8') return { low: -127, high: 127 };
-  return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 0, high: 1 };
+  return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 1, high: 1 };
 }
 
 /**

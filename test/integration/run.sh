@@ -61,7 +61,7 @@ name: $1
 version: 1.0.0
 models: [zoo:squeezenet1.1]
 software: { framework: { name: $1, version: '>=1' } }
-cut: ${2:-layer}
+settings: { cut: ${2:-layer} }
 protocol: { warmup_runs: 1, runs: 3, min_runs: 3 }
 END
 }

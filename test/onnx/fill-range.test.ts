@@ -108,7 +108,11 @@ describe('values stay inside of what an operator takes', () => {
   test('a value that nothing is known about is signed and of size one', () => {
     assert.deepEqual(rangesOf({ x: ['float32', 4] }, [['Abs', ['x'], ['y']]])('x'), { low: -1, high: 1 });
     assert.deepEqual(rangesOf({ x: ['uint8', 4] }, [['Identity', ['x'], ['y']]])('x'), { low: 0, high: 255 });
-    assert.deepEqual(rangesOf({ x: ['int64', 4] }, [['Identity', ['x'], ['y']]])('x'), { low: 0, high: 1 });
+  });
+
+  test('a mask hides nothing', () => {
+    assert.deepEqual(rangesOf({ x: ['int64', 4] }, [['Cast', ['x'], ['y']]])('x'), { low: 1, high: 1 });
+    assert.deepEqual(rangesOf({ x: ['bool', 4] }, [['Not', ['x'], ['y']]])('x'), { low: 1, high: 1 });
   });
 
   test('a weight that only a branch reads is known by how the branch reads it', () => {

@@ -1,5 +1,5 @@
 import { type Analysis, setupKey, type System, z } from '../../../src/plugin-api.js';
-import { pooledSpread, trimmedMean } from '../estimate/statistics.js';
+import { lessOverhead, pooledSpread, summarize } from '../estimate/statistics.js';
 
 const settings = z.strictObject({
   /** Benchmarks with fewer occasions are left out. */
@@ -8,7 +8,7 @@ const settings = z.strictObject({
 
 interface OfSystem {
   readonly system: System;
-  /** Latencies on the occasions of one benchmark, ms, by its signature and its protocol but for the occasion. */
+  /** Latencies on the occasions of one benchmark, ms, by its signature, its protocol and what surrounds it. */
   readonly benchmarks: Map<string, number[]>;
 }
 
@@ -27,7 +27,7 @@ export const spread: Analysis<z.infer<typeof settings>> = {
       const key = `${signature} ${setupKey({ protocol, context, occasion: 1 })}`;
       const latencies = ofSystem.benchmarks.get(key) ?? [];
       ofSystem.benchmarks.set(key, latencies);
-      latencies.push(trimmedMean(outcome.runMs));
+      latencies.push(lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0).ms);
     }
     const rows = [...systems.values()].map(({ system, benchmarks }) => {
       const repeated = [...benchmarks.values()].filter(({ length }) => length >= occasions);

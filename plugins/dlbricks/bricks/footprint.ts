@@ -1,4 +1,11 @@
-import { byteLengthOf, elementCount, type LayerGraph, type Node, type TensorType } from '../../../src/plugin-api.js';
+import {
+  byteLengthOf,
+  elementCount,
+  type LayerGraph,
+  type Node,
+  readNames,
+  type TensorType,
+} from '../../../src/plugin-api.js';
 import { lastUses } from '../cut/last-uses.js';
 
 function bytesOf({ elementType, dims }: TensorType): number {
@@ -19,11 +26,12 @@ function outputBytes(graph: LayerGraph, { outputs }: Node): number {
 function constantBytes(graph: LayerGraph): number {
   const read = new Map<string, number>();
   for (const layer of graph.layers) {
-    for (const [index, name] of layer.inputs.entries()) {
+    for (const name of readNames(layer)) {
       const constant = graph.constants.get(name);
       if (constant === undefined) continue;
       const all = bytesOf(constant);
-      const touched = index === 0 && GATHERING.has(layer.opType) ? Math.min(all, outputBytes(graph, layer)) : all;
+      const isPart = name === layer.inputs[0] && GATHERING.has(layer.opType);
+      const touched = isPart ? Math.min(all, outputBytes(graph, layer)) : all;
       read.set(name, Math.max(touched, read.get(name) ?? 0));
     }
   }

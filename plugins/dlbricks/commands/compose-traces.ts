@@ -6,7 +6,6 @@ import {
   EXIT_PARTIAL,
   type LoadedModel,
   PlatformError,
-  TABLE_EXPORTERS,
   type TracedModel,
   oneLine,
 } from '../../../src/plugin-api.js';
@@ -26,7 +25,7 @@ import { timedSum } from '../traces/timed-sums.js';
 import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
 import { traceReportResult, traceTable } from '../traces/trace-tables.js';
-import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
+import { prepareOutputs, writeShown } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { loadModels } from './load-models.js';
 import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
@@ -198,16 +197,11 @@ export async function composeFromTraces(
   const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');
   const sources = [...new Set(models.map(({ source }) => source))];
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
-  const trace = (): string => chromeTrace(sums.map((sum) => timedSum(sum, system)));
-  await writeExports(
-    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](traceReportResult(report))),
-    outputs.exports,
-    host,
-    () => {
-      if (outputs.quiet) return;
-      if (usesStandardOutput(outputs)) host.warn(traceTable(report).trimEnd());
-      else host.print(traceTable(report));
-    },
-  );
+  const shown = {
+    result: () => traceReportResult(report),
+    picture: () => chromeTrace(sums.map((sum) => timedSum(sum, system))),
+    text: () => traceTable(report),
+  };
+  await writeShown(shown, outputs, host);
   if (report.models.some((model) => !model.covers_whole_model)) host.setExitCode(EXIT_PARTIAL);
 }

@@ -18,12 +18,12 @@ import { readResults } from '../exchange/results-file.js';
 import { knownResults, Results, wantedOfNeed } from '../measure/results.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { reportOf } from '../report/report.js';
-import { chromeTrace } from '../traces/chrome-trace.js';
-import { timedEstimate } from '../traces/timed-estimate.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';
-import { prepareOutputs, writeReport } from './exports.js';
+import { prepareOutputs, writeShown } from './exports.js';
 import { loadModels } from './load-models.js';
+import { prepareModels } from './prepare-models.js';
 import { addReportingOptions, cutOf, DEFAULTS, measureSettingsOf, refuseCutOptions } from './options.js';
+import { shownReport } from './shown-report.js';
 
 interface ComposeOptions extends TraceOptions {
   readonly recipe?: string;
@@ -47,10 +47,10 @@ async function recipeOf(
   const settings = cutOf(options);
   const { cut } = settings;
   const granularity = granularityOf(settings, await agent.measuresTogether());
-  const models = [];
-  for (const model of await loadModels(references, options, host)) {
-    models.push((await prepareModel(model, settings, agent, host.signal)).recipe);
-  }
+  const loaded = await loadModels(references, options, host);
+  const quiet = options.quiet ?? false;
+  const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
+  const models = prepared.map(({ recipe }) => recipe);
   return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
 }
 
@@ -159,9 +159,7 @@ any, all of those are estimated. docs/traces.md has more.`,
         costs: undefined,
       });
       const report = reportOf(composed, { cut, granularity, batch, protocol });
-      await writeReport(report, outputs, host, () =>
-        chromeTrace(composed.models.map((result) => timedEstimate(result, system))),
-      );
+      await writeShown(shownReport(report, composed), outputs, host);
       if (report.models.some(({ coverage }) => coverage < 1)) {
         if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
         host.setExitCode(EXIT_PARTIAL);

@@ -5,17 +5,15 @@ import {
   requireWritable,
   TABLE_EXPORTERS,
   type TableFormat,
+  type TableResult,
   writeResult,
 } from '../../../src/plugin-api.js';
-import type { Report } from '../report/report.js';
-import { reportResult } from '../report/report-result.js';
-import { toTable } from '../report/table.js';
 import type { PlaceOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
-/** What may be written: the report in its formats, and what it is made of as a trace. */
-export type OutputFormat = TableFormat | 'trace';
+/** What may be written: a table in its formats, what a report is made of as a trace, a picture. */
+export type OutputFormat = TableFormat | 'trace' | 'svg';
 
 interface Export {
   readonly format: OutputFormat;
@@ -40,6 +38,7 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
     csv: options.exportCsv,
     markdown: options.exportMarkdown,
     trace: options.traceOut,
+    svg: options.exportSvg,
   };
   const exports = (Object.keys(paths) as OutputFormat[]).flatMap((format): Export[] => {
     const path = paths[format];
@@ -80,31 +79,28 @@ export async function writeExports(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Whether something goes to standard output already, so that a table has to go elsewhere. */
-export function usesStandardOutput({ exports }: Outputs): boolean {
-  return exports.some(({ path }) => path === STANDARD_OUTPUT);
+/** A command's result in all the forms that it may be asked for. */
+export interface Shown {
+  readonly result: () => TableResult;
+  /** The trace or the picture that goes with it. */
+  readonly picture: () => string;
+  /** For people. @param columns of the terminal; undefined where there is none */
+  readonly text: (options: { readonly color: boolean; readonly width: number | undefined }) => string;
 }
 
 /**
- * Shows the report as a table, unless quiet, and writes the exports.
+ * Shows a result as a table, unless quiet, and writes the exports.
  *
- * @param trace what the report's estimates are made of, as a trace
  * @throws PlatformError as {@link writeExports}
  */
-export async function writeReport(
-  report: Report,
-  outputs: Outputs,
-  host: CommandHost,
-  trace: () => string,
-): Promise<void> {
-  await writeExports(
-    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](reportResult(report))),
-    outputs.exports,
-    host,
-    () => {
-      if (outputs.quiet) return;
-      if (usesStandardOutput(outputs)) host.warn(toTable(report, { color: false, width: host.columns?.err }).trimEnd());
-      else host.print(toTable(report, { color: host.color, width: host.columns?.out }));
-    },
-  );
+export async function writeShown({ result, picture, text }: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
+  const textFor = (format: OutputFormat): string =>
+    format === 'trace' || format === 'svg' ? picture() : TABLE_EXPORTERS[format](result());
+  await writeExports(textFor, outputs.exports, host, () => {
+    if (outputs.quiet) return;
+    // Standard output is taken where an export goes there.
+    const isTaken = outputs.exports.some(({ path }) => path === STANDARD_OUTPUT);
+    if (isTaken) host.warn(text({ color: false, width: host.columns?.err }).trimEnd());
+    else host.print(text({ color: host.color, width: host.columns?.out }));
+  });
 }

@@ -6,9 +6,12 @@ import { endsOf, granularityOf, type PreparedModel, prepareModel } from '../bric
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
+import { counted, percent } from '../report/words.js';
+import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { loadModels } from './load-models.js';
+import { prepareModels } from './prepare-models.js';
 import {
   addAgentOptions,
   addCutOptions,
@@ -55,6 +58,17 @@ function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
   );
 }
 
+/** What whoever gets the suite learns, for its owner to weigh. */
+function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
+  const noun = cut === 'kernel' ? 'kernel' : 'layer';
+  return [
+    `disclosed: every brick's operator, attributes and shapes`,
+    `the largest brick has ${counted(largestBrick, noun)}`,
+    `${percent(inLargerBricks * 100, 0)} of the ${noun}s are in bricks of more than one, which show their order`,
+    `no decoy has ${inNoDecoy} of the models' ${counted(bricks, 'brick')}`,
+  ].join('; ');
+}
+
 /** `dlbricks generate MODEL... -o DIR` */
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
@@ -72,9 +86,11 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
       'after',
       `
 The suite holds no weights, no names, and no order or topology beyond one brick.
-The recipe says which bricks make which model: keep it. Whoever has the suite
-measures it, and the results come back for composing. How much of a model one
-brick shows is yours to say: -G 1 shows least, larger bricks are more accurate.
+It shows the operator, attributes and shapes of each brick, and the memory that
+its model touches, rounded to a power of two. The recipe says which bricks make
+which model: keep it. Whoever has the suite measures it, and the results come
+back for composing. One kernel per brick, the default, shows least. At the end
+the command prints what the suite discloses.
 
 Example, of which the second line may run anywhere:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out
@@ -87,16 +103,8 @@ Example, of which the second line may run anywhere:
       const agent = await host.connect(options.server, options.framework);
       const granularity = granularityOf(settings, await agent.measuresTogether());
       const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
-      const progress = host.progress(options.quiet ?? false);
-      const prepared: PreparedModel[] = [];
-      try {
-        for (const [done, model] of loaded.entries()) {
-          progress.step('cutting', done, loaded.length, model.name);
-          prepared.push(await prepareModel(model, settings, agent, host.signal));
-        }
-      } finally {
-        progress.stop();
-      }
+      const quiet = options.quiet ?? false;
+      const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
       prepared.forEach(refuseLearnedAttributes);
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
@@ -107,10 +115,11 @@ Example, of which the second line may run anywhere:
         { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut), handingOver: handedOver(prepared) },
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
-      if (options.quiet !== true) {
-        host.warn(
-          `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
-        );
-      }
+      if (options.quiet === true) return;
+      host.warn(
+        `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
+      );
+      const decoys = prepared.slice(references.length).map(({ recipe }) => recipe);
+      host.warn(disclosureText(disclosureOf(models, decoys), cut));
     });
 }

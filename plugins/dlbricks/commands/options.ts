@@ -67,6 +67,7 @@ export interface PlaceOptions extends AgentOptions {
   readonly exportCsv?: string;
   readonly exportMarkdown?: string;
   readonly traceOut?: string;
+  readonly exportSvg?: string;
 }
 
 export const DEFAULTS = { threads: 1, batch: 1 } as const;
@@ -91,7 +92,7 @@ export function addCutOptions(command: Command): Command {
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
 }
 
-function addMeasuringOptions(command: Command): Command {
+export function addMeasuringOptions(command: Command): Command {
   return addCutOptions(command)
     .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
     .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`, wholeNumber(1, 1_000_000))
@@ -152,14 +153,19 @@ export function addAgentOptions(command: Command): Command {
     .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
 }
 
-function addExportOptions(command: Command): Command {
+/** For every command that shows a table. */
+export function addTableOptions(command: Command): Command {
   return command
     .option(
       '--export-json <file>',
       'write the whole report; - is standard output, the table then goes to standard error',
     )
     .option('--export-csv <file>', 'write one row per model')
-    .option('--export-markdown <file>', 'write the table and the summary')
+    .option('--export-markdown <file>', 'write the table and the summary');
+}
+
+function addExportOptions(command: Command): Command {
+  return addTableOptions(command)
     .option('--trace-out <file>', 'write what the estimates are made of as Chrome trace JSON, which Perfetto opens')
     .option('--quiet', 'no progress and no table; errors and warnings only');
 }

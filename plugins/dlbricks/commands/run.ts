@@ -13,9 +13,7 @@ import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { settingsSchema } from '../settings.js';
-import { chromeTrace } from '../traces/chrome-trace.js';
-import { timedEstimate } from '../traces/timed-estimate.js';
-import { prepareOutputs, writeExports, writeReport } from './exports.js';
+import { prepareOutputs, writeExports, writeShown } from './exports.js';
 import { checkDimensions } from './load-models.js';
 import {
   addPrecisionOptions,
@@ -29,6 +27,7 @@ import {
   settingsOf,
 } from './options.js';
 import { showProgress } from './show-progress.js';
+import { shownReport } from './shown-report.js';
 
 /** A command starts with its process. */
 const START_MS = 0;
@@ -49,8 +48,7 @@ export async function runAndReport(
   const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
     progress.stop();
   });
-  const trace = (): string => chromeTrace(result.models.map((model) => timedEstimate(model, result.system)));
-  await writeReport(report, outputs, host, trace);
+  await writeShown(shownReport(report, result), outputs, host);
   if (result.interrupted) {
     host.warn(INTERRUPTED);
     host.setExitCode(EXIT_INTERRUPTED);

@@ -4,21 +4,30 @@ import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
 import type { System } from '../../../src/plugin-api.js';
 
-/** How much of a model is what others have as well. Shares are from 0 to 1. */
+/** A model whose sharing is asked for. */
+export interface BricksOfModel {
+  readonly recipe: ModelRecipe;
+  /** For each brick how long it takes in order of magnitude, from its shapes alone; ms. */
+  readonly roughMs: readonly number[];
+}
+
+/** How much of a model repeats, in itself and in others. */
 export interface ModelSharing {
   readonly name: string;
   readonly layers: number;
   /** Sequences at the cut: layers, kernels or blocks. */
   readonly sequences: number;
   readonly unique: number;
-  /** Sequences that repeat an earlier one of the same model. */
+  /** Share of the sequences that repeat an earlier one of the same model. */
   readonly ownRepeats: number;
-  /** Sequences whose brick at least one other model has in the same context; undefined where there is no other model. */
+  /** Share of the sequences that at least one other model has in the same context; undefined for a single model. */
   readonly coveredByOthers: number | undefined;
-  /** The same by latency; undefined where some brick of the model has none in the store. */
+  /** The same share of the model's latency; undefined too where a brick of the model has no latency in the store. */
   readonly timeCoveredByOthers: number | undefined;
-  /** Sequences whose brick is measured already. */
+  /** Share of the sequences whose brick is measured. */
   readonly measured: number;
+  /** Their share of the model's time, in order of magnitude: how long bricks take is taken from their shapes. */
+  readonly timeMeasured: number;
 }
 
 /** Sharing among models. */
@@ -30,19 +39,19 @@ export interface Sharing {
   readonly unique: number;
 }
 
-interface KeyedModel {
-  readonly recipe: ModelRecipe;
-  /** For each brick what its measurements are found by: the same brick in another context is another one. */
+interface KeyedModel extends BricksOfModel {
+  /** For each brick the key of its measurements: the same brick in another context is another one. */
   readonly keys: readonly string[];
   readonly counts: readonly number[];
   /** For each brick its latency, ms; undefined where it has none. */
   readonly latencies: readonly (number | undefined)[];
 }
 
-function keyed(recipe: ModelRecipe, system: System, observations: Observations): KeyedModel {
+function keyed(model: BricksOfModel, system: System, observations: Observations): KeyedModel {
+  const { recipe } = model;
   const context = contextOf(recipe, system);
   return {
-    recipe,
+    ...model,
     keys: recipe.bricks.map((brick) => brickKey(brick, context)),
     counts: countsOf(recipe),
     latencies: recipe.bricks.map((brick) => {
@@ -58,15 +67,15 @@ function sumOf(values: Iterable<number>): number {
   return sum;
 }
 
-/** Share of a model's sequences, or of what they weigh, whose brick passes. */
+/** Share of a model's sequences whose brick passes, each as heavy as its brick; 0 for a model without any. */
 function shareOf(
   { counts }: KeyedModel,
   passes: (brick: number) => boolean,
-  weight: (brick: number) => number = () => 1,
-): number | undefined {
-  const weights = counts.map((count, brick) => count * weight(brick));
+  weightOf: (brick: number) => number,
+): number {
+  const weights = counts.map((count, brick) => count * weightOf(brick));
   const total = sumOf(weights);
-  return total > 0 ? sumOf(weights.filter((_, brick) => passes(brick))) / total : undefined;
+  return total > 0 ? sumOf(weights.filter((_, brick) => passes(brick))) / total : 0;
 }
 
 /** In how many models each brick is. */
@@ -76,10 +85,13 @@ function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, numbe
   return found;
 }
 
-function sharingOf(model: KeyedModel, others: ReadonlyMap<string, number>, isOnly: boolean): ModelSharing {
-  const { recipe, keys, latencies } = model;
-  const isShared = (brick: number): boolean => (others.get(keys[brick] ?? '') ?? 0) > 1;
-  const isTimed = latencies.every((latency) => latency !== undefined);
+const EACH_ALIKE = (): number => 1;
+
+function sharingOf(model: KeyedModel, byBrick: ReadonlyMap<string, number>, hasOthers: boolean): ModelSharing {
+  const { recipe, keys, latencies, roughMs } = model;
+  const isShared = (brick: number): boolean => (byBrick.get(keys[brick] ?? '') ?? 0) > 1;
+  const isMeasured = (brick: number): boolean => latencies[brick] !== undefined;
+  const isTimed = hasOthers && latencies.every((latency) => latency !== undefined);
   const sequences = recipe.sequences.length;
   return {
     name: recipe.name,
@@ -87,31 +99,34 @@ function sharingOf(model: KeyedModel, others: ReadonlyMap<string, number>, isOnl
     sequences,
     unique: keys.length,
     ownRepeats: sequences === 0 ? 0 : (sequences - keys.length) / sequences,
-    coveredByOthers: isOnly ? undefined : shareOf(model, isShared),
-    timeCoveredByOthers: isOnly || !isTimed ? undefined : shareOf(model, isShared, (brick) => latencies[brick] ?? 0),
-    measured: shareOf(model, (brick) => latencies[brick] !== undefined) ?? 0,
+    coveredByOthers: hasOthers ? shareOf(model, isShared, EACH_ALIKE) : undefined,
+    timeCoveredByOthers: isTimed ? shareOf(model, isShared, (brick) => latencies[brick] ?? 0) : undefined,
+    measured: shareOf(model, isMeasured, EACH_ALIKE),
+    // Work from shapes for all of them: mixed with latencies, it would be too little or too much of the whole.
+    timeMeasured: shareOf(model, isMeasured, (brick) => roughMs[brick] ?? 0),
   };
 }
 
 function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const shared = [...one].filter((key) => other.has(key)).length;
+  let shared = 0;
+  for (const key of one) if (other.has(key)) shared++;
   const all = one.size + other.size - shared;
   return all === 0 ? 1 : shared / all;
 }
 
 /**
- * How much models share, before anything of them is measured; linear in their size but for the matrix.
+ * How much models share. Linear in their size, but for the matrix.
  *
- * @param observations what the store has of their bricks on this system
+ * @param observations measurements of their bricks on this system; none are needed
  */
-export function sharingAmong(recipes: readonly ModelRecipe[], system: System, observations: Observations): Sharing {
-  const models = recipes.map((recipe) => keyed(recipe, system, observations));
-  const byBrick = modelsByBrick(models);
-  const sets = models.map(({ keys }) => new Set(keys));
+export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
+  const all = models.map((model) => keyed(model, system, observations));
+  const byBrick = modelsByBrick(all);
+  const sets = all.map(({ keys }) => new Set(keys));
   return {
-    models: models.map((model) => sharingOf(model, byBrick, models.length === 1)),
+    models: all.map((model) => sharingOf(model, byBrick, all.length > 1)),
     jaccard: sets.map((one) => sets.map((other) => jaccard(one, other))),
-    sequences: sumOf(recipes.map(({ sequences }) => sequences.length)),
+    sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),
     unique: byBrick.size,
   };
 }

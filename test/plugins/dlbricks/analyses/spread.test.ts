@@ -3,13 +3,17 @@ import { describe, it } from 'node:test';
 import { spread } from '../../../../plugins/dlbricks/analyses/spread.js';
 import { runAnalysis } from '../../../../src/evaluation/run/run-analysis.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
-import { PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
+import { sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
+import { measuredTogetherOn } from '../support/measured-bricks.js';
 
 const { signal } = new AbortController();
 
+function near(actual: unknown, expected: number): void {
+  assert.ok(Math.abs(Number(actual) - expected) < 1e-9, `${String(actual)} is not ${expected}`);
+}
+
 function on(occasion: number, benchmark: number, ms: number, system = sampleSystem()) {
-  const protocol = { ...PROTOCOL, occasion };
-  return sampleMeasurement(benchmark, { system, protocol, outcome: { kind: 'samples', runMs: [ms], warmupMs: [] } });
+  return sampleMeasurement(benchmark, { system, occasion, outcome: { kind: 'samples', runMs: [ms], warmupMs: [] } });
 }
 
 describe("dlbricks' analysis of spread", () => {
@@ -23,7 +27,23 @@ describe("dlbricks' analysis of spread", () => {
     const found = new Map(rows.map((row) => [row['processor'], row]));
     const { benchmarks, repeated, spread_percent: percent } = found.get('Test CPU @ 3.00GHz') ?? {};
     assert.deepEqual([benchmarks, repeated], [3, 2]);
-    assert.ok(Math.abs(Number(percent) - 100 * Math.sqrt(0.02)) < 1e-9, String(percent));
+    near(percent, 100 * Math.sqrt(0.02));
     assert.equal(found.get('Other CPU')?.['spread_percent'], null);
+  });
+
+  it('keeps apart what ran in different surroundings, and leaves out the cost of watching', async () => {
+    const store = await openMemoryStore();
+    const [small, large] = [{ footprintBytes: 2 ** 20 }, { footprintBytes: 2 ** 22 }];
+    const measurements = [
+      measuredTogetherOn(1, 1, 9, small),
+      measuredTogetherOn(2, 1, 11, small),
+      measuredTogetherOn(1, 1, 90, large),
+      measuredTogetherOn(2, 1, 110, large),
+      on(1, 1, 500),
+    ];
+    for (const measurement of measurements) await store.putMeasurement(measurement);
+    const [row] = (await runAnalysis(spread, {}, { store, signal })).rows;
+    assert.deepEqual([row?.['benchmarks'], row?.['repeated']], [3, 2]);
+    near(row?.['spread_percent'], 100 * Math.sqrt(0.02));
   });
 });

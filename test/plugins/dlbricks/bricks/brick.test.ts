@@ -77,10 +77,11 @@ describe('a brick runs', () => {
 
     const brick = cutBrick(whole, lastUses(whole), { first: 0, last: 0 });
 
+    // If of opset 17 is defined in 16; see the list of operators in ONNX's documentation.
     assert.deepEqual(
       [...parseModel(brick.model, 'brick').opsets],
       [
-        ['', 17],
+        ['', 16],
         ['com.microsoft', 1],
       ],
     );

@@ -37,6 +37,13 @@ test('a recipe is read as it is', async (t) => {
   assert.deepEqual(await reading(t, JSON.stringify(recipe)), recipe);
 });
 
+test('a recipe whose bricks are measured together is read as it is', async (t) => {
+  const handed = { leaving: signatureOf(5), staying: signatureOf(6) };
+  const models = recipe.models.map((model) => ({ ...model, handing_over: handed, footprint_bytes: 2 ** 24 }));
+  const together: Recipe = { ...recipe, format: 'dlbricks-recipe/2', cut: 'kernel', models };
+  assert.deepEqual(await reading(t, JSON.stringify(together)), together);
+});
+
 describe('reading a recipe refuses', () => {
   test('a file that is not there', async (t) => {
     const path = join(await temporaryFolder(t), 'none.json');
@@ -57,6 +64,13 @@ describe('reading a recipe refuses', () => {
     ['a granularity beyond all options', { ...recipe, granularity: 2 ** 53 - 1 }, /granularity: .*1000000/],
     ['a batch beyond all options', { ...recipe, batch: 2 ** 53 - 1 }, /batch: .*65536/],
     ['more layers than any model has', withModel({ layers: 2 ** 53 - 1 }), /layers: .*1000000/],
+    ['a footprint of nothing', withModel({ footprint_bytes: 0 }), /models\.0\.footprint_bytes/],
+    ['a footprint of half a byte', withModel({ footprint_bytes: 0.5 }), /models\.0\.footprint_bytes/],
+    [
+      'handing over without what is subtracted',
+      withModel({ handing_over: { leaving: signatureOf(5) } }),
+      /models\.0\.handing_over\.staying/,
+    ],
     ['an unknown field', { ...recipe, comment: 'mine' }, /comment/],
     ['an unknown field of a model', withModel({ weights: 3 }), /models\.0: .*weights/],
     ['no models', { ...recipe, models: [] }, /models/],

@@ -3,11 +3,12 @@ import { describe, test } from 'node:test';
 import {
   brickLatency,
   callLatency,
-  observationsOf,
+  handingOverLatency,
   spreadBetweenOccasions,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
-import { PROTOCOL, sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
   CALL_MS,
   COPIES,
@@ -15,8 +16,11 @@ import {
   measuredBrick,
   measuredCall,
   measuredOn,
+  measuredTogetherOn,
   type OnOccasion,
   recipeOf,
+  recipeTogether,
+  surrounded,
 } from '../support/measured-bricks.js';
 
 function near(actual: number | undefined, expected: number): void {
@@ -26,25 +30,19 @@ function near(actual: number | undefined, expected: number): void {
 const recipe = recipeOf([1]);
 const [brick = assert.fail()] = recipe.bricks;
 
-/** What is known of a brick after these occasions; the reason where nothing is. */
+/** What is known of a brick after these occasions. */
 function latencyAfter(...occasions: readonly OnOccasion[]) {
-  return brickLatency(brick, observationsOf([measuredCall, ...measuredBrick(0, ...occasions)]));
+  return brickLatency(brick, undefined, observationsOf([measuredCall, ...measuredBrick(0, ...occasions)]));
 }
 
-describe('observations', () => {
-  test('are in the order of their occasions, whatever order they come in', () => {
-    const [first, second, third] = measuredBrick(0, 1, 2, 3);
-    assert.ok(first !== undefined && second !== undefined && third !== undefined);
-    const observations = observationsOf([third, measuredCall, first, second]);
-    assert.deepEqual(observations.get(first.signature), [first, second, third]);
-    assert.deepEqual(observations.get(measuredCall.signature), [measuredCall]);
-  });
-});
+function unknown(reason: string) {
+  return { kind: 'unknown', reason };
+}
 
 describe('a brick on several occasions', () => {
   test('takes their mean, and keeps each', () => {
     const latency = latencyAfter(10, 12, 11);
-    assert.ok(typeof latency === 'object');
+    assert.ok(latency.kind === 'known');
     near(latency.ms, 11);
     assert.deepEqual(latency.occasionsMs, [10, 12, 11]);
     assert.deepEqual([latency.runs, latency.costMs], [15, 300]);
@@ -53,14 +51,14 @@ describe('a brick on several occasions', () => {
   test('is known within runs as well as a mean of independent ones', () => {
     const noisy = [9, 10, 11, 9.5, 10.5];
     const [once, four] = [latencyAfter(noisy), latencyAfter(noisy, noisy, noisy, noisy)];
-    assert.ok(typeof once === 'object' && typeof four === 'object');
+    assert.ok(once.kind === 'known' && four.kind === 'known');
     near(four.within.standardErrorMs, (once.within.standardErrorMs ?? NaN) / 2);
     assert.equal(four.within.degreesOfFreedom, 4 * once.within.degreesOfFreedom);
   });
 
   test('of which one had a single run says nothing about the spread of runs', () => {
     const latency = latencyAfter(10, [11]);
-    assert.ok(typeof latency === 'object');
+    assert.ok(latency.kind === 'known');
     assert.equal(latency.within.standardErrorMs, undefined);
     near(latency.ms, 10.5);
   });
@@ -72,42 +70,115 @@ describe('a brick on several occasions', () => {
       [10, 12, crashed],
     ]) {
       const latency = latencyAfter(...occasions);
-      assert.ok(typeof latency === 'object');
+      assert.ok(latency.kind === 'known');
       near(latency.ms, 11);
       assert.deepEqual([latency.occasionsMs, latency.runs, latency.costMs], [[10, 12], 10, 200]);
     }
   });
 
   test('of which all failed has none, for the reason of the first', () => {
-    assert.equal(
-      latencyAfter(crashed, { kind: 'failure', reason: 'timeout', message: 'too late' }),
-      'crashed: signal 11',
-    );
-    assert.equal(latencyAfter(), 'not measured on this system');
+    const late = { kind: 'failure', reason: 'timeout', message: 'too late' } as const;
+    assert.deepEqual(latencyAfter(crashed, late), unknown('crashed: signal 11'));
+    assert.deepEqual(latencyAfter(), unknown('not measured on this system'));
   });
 
   test('has none without the call that is subtracted', () => {
-    assert.equal(brickLatency(brick, observationsOf(measuredBrick(0, 10, 11))), 'not measured on this system');
+    const withoutCall = observationsOf(measuredBrick(0, 10, 11));
+    assert.deepEqual(brickLatency(brick, undefined, withoutCall), unknown('not measured on this system'));
   });
 
   test('that was measured on its own is known from its own measurements', () => {
     const alone = sampleMeasurement(0, { outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } });
-    const latency = brickLatency({ signature: signatureOf(0), operators: [] }, observationsOf([alone]));
-    assert.ok(typeof latency === 'object');
+    const latency = brickLatency({ signature: signatureOf(0), operators: [] }, undefined, observationsOf([alone]));
+    assert.ok(latency.kind === 'known');
     near(latency.ms, 3);
+  });
+});
+
+describe('a brick among others', () => {
+  const { recipe: together, context } = surrounded(recipeTogether([1]));
+  const [one = assert.fail()] = together.bricks;
+
+  test('is known from measurements in its context alone, and needs no call', () => {
+    const [here, elsewhere] = [measuredTogetherOn(1, 0, 2), measuredTogetherOn(1, 0, 7, { footprintBytes: 2 ** 22 })];
+    const latency = brickLatency(one, context, observationsOf([here, elsewhere, sampleMeasurement(0)]));
+    assert.ok(latency.kind === 'known');
+    assert.deepEqual(latency.occasionsMs, [2]);
+    assert.deepEqual(
+      brickLatency(one, context, observationsOf([elsewhere, sampleMeasurement(0)])),
+      unknown('not measured on this system'),
+    );
+  });
+
+  test('takes what watching it costs off each occasion, and keeps the spread of its runs', () => {
+    const noisy = [9, 10, 11, 9.5, 10.5];
+    const { outcome, ...rest } = measuredTogetherOn(1, 0, noisy);
+    assert.ok(outcome.kind === 'samples');
+    const { overheadMs, ...unwatched } = outcome;
+    const watched = brickLatency(one, context, observationsOf([{ ...rest, outcome }]));
+    const withCost = brickLatency(one, context, observationsOf([{ ...rest, outcome: unwatched }]));
+    assert.ok(watched.kind === 'known' && withCost.kind === 'known');
+    near(watched.ms, 10);
+    near(withCost.ms, 10 + (overheadMs ?? NaN));
+    assert.equal(watched.within.standardErrorMs, withCost.within.standardErrorMs);
+  });
+
+  test('that costs less than watching it takes no time, never less', () => {
+    const latency = brickLatency(one, context, observationsOf([measuredTogetherOn(1, 0, -0.1)]));
+    assert.ok(latency.kind === 'known');
+    assert.equal(latency.ms, 0);
   });
 });
 
 describe('an empty call on several occasions', () => {
   test('takes the mean of those that did not fail', () => {
     const { signature } = measuredCall;
-    const later = { ...measuredCall, protocol: { ...PROTOCOL, occasion: 3 } };
+    const later = { ...measuredCall, occasion: 3 };
     const slower: Measurement = { ...later, outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } };
-    const failed = { ...measuredCall, protocol: { ...PROTOCOL, occasion: 2 }, outcome: crashed };
+    const failed = { ...measuredCall, occasion: 2, outcome: crashed };
     const latency = callLatency(signature, observationsOf([measuredCall, failed, slower]));
-    assert.ok(typeof latency === 'object');
-    near(latency.ms, (CALL_MS + 3) / 2);
-    assert.equal(callLatency(signature, observationsOf([failed])), 'crashed: signal 11');
+    assert.ok(latency.kind === 'known');
+    near(latency.within.ms, (CALL_MS + 3) / 2);
+    assert.deepEqual(callLatency(signature, observationsOf([failed])), unknown('crashed: signal 11'));
+  });
+});
+
+describe('handing over outputs', () => {
+  const [leaving, staying] = [signatureOf(50), signatureOf(51)];
+  const taking = (index: number, runMs: number[]): Measurement => {
+    return sampleMeasurement(index, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
+  };
+  const latencyOf = (...measurements: readonly Measurement[]) => {
+    return handingOverLatency({ leaving, staying }, observationsOf(measurements));
+  };
+  const noisy = [4.5, 4.75, 5, 5.25, 5.5];
+
+  test('takes what the call with it takes beyond the call without, as uncertain as both', () => {
+    const latency = latencyOf(
+      taking(50, noisy),
+      taking(
+        51,
+        noisy.map((ms) => ms - 3),
+      ),
+    );
+    assert.ok(latency.kind === 'known');
+    near(latency.within.ms, 3);
+    const alone = callLatency(leaving, observationsOf([taking(50, noisy)]));
+    assert.ok(alone.kind === 'known');
+    near(latency.within.standardErrorMs, (alone.within.standardErrorMs ?? NaN) * Math.SQRT2);
+  });
+
+  test('takes no time where the call drowns it', () => {
+    const latency = latencyOf(taking(50, [1, 1, 1]), taking(51, [2, 2, 2]));
+    assert.ok(latency.kind === 'known');
+    assert.equal(latency.within.ms, 0);
+  });
+
+  test('is not known where one of the two is not', () => {
+    const failed = { ...taking(51, []), outcome: crashed };
+    assert.deepEqual(latencyOf(taking(50, noisy)), unknown('not measured on this system'));
+    assert.deepEqual(latencyOf(taking(51, noisy)), unknown('not measured on this system'));
+    assert.deepEqual(latencyOf(taking(50, noisy), failed), unknown('crashed: signal 11'));
   });
 });
 
@@ -117,12 +188,12 @@ describe('the spread between occasions', () => {
 
   test('is not known where nothing was measured twice', () => {
     const once = observationsOf([measuredCall, ...measuredBrick(0, 10), ...measuredBrick(1, 5, crashed)]);
-    assert.equal(spreadBetweenOccasions([recipeOf([1, 1])], once), undefined);
+    assert.equal(spreadBetweenOccasions([surrounded(recipeOf([1, 1]))], once), undefined);
   });
 
   test('of one brick is the standard deviation of its occasions, with one degree of freedom for two', () => {
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(10, 0.03))]);
-    const spread = spreadBetweenOccasions([recipe], observations);
+    const spread = spreadBetweenOccasions([surrounded(recipe)], observations);
     near(spread?.relative, Math.SQRT2 * 0.03);
     near(spread?.degreesOfFreedom, 1);
   });
@@ -135,7 +206,7 @@ describe('the spread between occasions', () => {
       ...measuredBrick(2, 7),
     ]);
     // Brick 0: 3 + 5 times 1 ms; brick 1: 2 times 10 ms.
-    const spread = spreadBetweenOccasions([recipeOf([3, 2, 4]), recipeOf([5, 0, 1])], observations);
+    const spread = spreadBetweenOccasions([recipeOf([3, 2, 4]), recipeOf([5, 0, 1])].map(surrounded), observations);
     const [ofFirst, ofSecond] = [8, 20];
     near(spread?.relative, Math.sqrt((2 * (ofFirst * 0.1 ** 2 + ofSecond * 0.01 ** 2)) / (ofFirst + ofSecond)));
     near(spread?.degreesOfFreedom, (ofFirst + ofSecond) ** 2 / (ofFirst ** 2 + ofSecond ** 2));
@@ -144,14 +215,32 @@ describe('the spread between occasions', () => {
   test('leaves out what takes no time beyond the call', () => {
     const nothing = measuredBrick(1, 0, [0, -0.1, 0, 0, -0.1]);
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(10, 0.02)), ...nothing]);
-    near(spreadBetweenOccasions([recipeOf([1, 50])], observations)?.relative, Math.SQRT2 * 0.02);
+    near(spreadBetweenOccasions([surrounded(recipeOf([1, 50]))], observations)?.relative, Math.SQRT2 * 0.02);
   });
 
   test('keeps a brick in one context apart from the same in another', () => {
     const alike = [8, 8].map((ms, index) => measuredOn(index + 1, 0, ms, { copies: 2 * COPIES }));
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(8, 0.04)), ...alike]);
-    const spread = spreadBetweenOccasions([recipe, recipeOf([1], { copies: 2 * COPIES })], observations);
+    const spread = spreadBetweenOccasions(
+      [recipe, recipeOf([1], { copies: 2 * COPIES })].map(surrounded),
+      observations,
+    );
     near(spread?.relative, Math.SQRT2 * 0.04 * Math.SQRT1_2);
     near(spread?.degreesOfFreedom, 2);
+  });
+
+  test('keeps a brick in models of one size apart from the same in models of another', () => {
+    const sizes = [2 ** 20, 2 ** 22];
+    const recipes = sizes.map((footprintBytes) => surrounded(recipeTogether([1], { footprintBytes })));
+    const measurements = sizes.flatMap((footprintBytes, index) => {
+      const latencies = index === 0 ? apart(8, 0.04) : [8, 8];
+      return latencies.map((ms, before) => measuredTogetherOn(before + 1, 0, ms, { footprintBytes }));
+    });
+    const spread = spreadBetweenOccasions(recipes, observationsOf(measurements));
+    near(spread?.relative, Math.SQRT2 * 0.04 * Math.SQRT1_2);
+    near(spread?.degreesOfFreedom, 2);
+    // Of two models of one size it is the same measurement, which counts twice and has one degree of freedom.
+    const [first = assert.fail()] = recipes;
+    near(spreadBetweenOccasions([first, first], observationsOf(measurements))?.degreesOfFreedom, 1);
   });
 });

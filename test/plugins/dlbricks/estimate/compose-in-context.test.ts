@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { compose, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { perCopy, type Spread } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
@@ -11,9 +13,9 @@ import { sampleMeasurement, signatureOf } from '../../../store/sample-measuremen
 const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
 
 /** One brick, measured as four copies, that a model has three times; the model's own call beside it. */
-function recipe(changes: Partial<ModelRecipe> = {}): ModelRecipe {
+function recipe(changes: Partial<ModelRecipe> = {}): RecipeInContext {
   const context = { copies: 4, benchmark: signatureOf(COPIES), baseline: signatureOf(BASELINE) };
-  return {
+  const asCopies: ModelRecipe = {
     name: 'model',
     layers: 9,
     bricks: [{ signature: signatureOf(BRICK), operators: ['Conv', 'Relu'], context }],
@@ -25,6 +27,7 @@ function recipe(changes: Partial<ModelRecipe> = {}): ModelRecipe {
     call: signatureOf(CALL),
     ...changes,
   };
+  return { recipe: asCopies, context: undefined };
 }
 
 type Failure = Extract<Outcome, { kind: 'failure' }>;

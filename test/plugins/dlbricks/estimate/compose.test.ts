@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 
@@ -13,12 +13,13 @@ interface Graph {
   readonly edges: readonly (readonly [number, number])[];
 }
 
-function recipeOf({ sequences, edges }: Graph): ModelRecipe {
+function recipeOf({ sequences, edges }: Graph): RecipeInContext {
   const bricks = Array.from({ length: Math.max(-1, ...sequences) + 1 }, (_, index) => {
     return { signature: signatureOf(index), operators: [`Op${index}`] };
   });
   const layers = sequences.length;
-  return { name: 'model', layers, bricks, sequences: [...sequences], edges: edges.map(([from, to]) => [from, to]) };
+  const recipe = { name: 'model', layers, bricks, sequences: [...sequences] };
+  return { recipe: { ...recipe, edges: edges.map(([from, to]) => [from, to]) }, context: undefined };
 }
 
 /** Measurements of bricks 0, 1, ...: their latency in ms in every run, or how they failed; undefined for none. */
@@ -98,6 +99,12 @@ describe('composing', () => {
   test('of two ways the longer one counts for the longest path', () => {
     near(compose(recipeOf(diamond), measured(1, 10, 15)).parallel?.ms, 1 + 10 + 10 + 1);
     near(compose(recipeOf(diamond), measured(1, 10, 25)).parallel?.ms, 1 + 25 + 1);
+  });
+
+  test('the longest path is told by its sequences, in their order', () => {
+    assert.deepEqual(compose(recipeOf(diamond), measured(1, 10, 15)).longestPath, [0, 1, 3, 4]);
+    assert.deepEqual(compose(recipeOf(diamond), measured(1, 10, 25)).longestPath, [0, 2, 4]);
+    assert.deepEqual(compose(recipeOf({ sequences: [], edges: [] }), measured()).longestPath, []);
   });
 
   test('sequences without edges: the slowest one is the longest path', () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compose, type Estimate, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { marginOf, type Spread, studentQuantile } from '../../../../plugins/dlbricks/estimate/statistics.js';
-import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf } from '../support/measured-bricks.js';
+import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf, surrounded } from '../support/measured-bricks.js';
 import { normalNumbers } from '../support/noise.js';
 
 function near(actual: number | undefined, expected: number): void {
@@ -13,7 +15,7 @@ function near(actual: number | undefined, expected: number): void {
 /** Latencies in ms, and how often each brick stands in its model. */
 const BRICKS_MS = [8, 5, 3, 2, 1, 0.5, 0.2, 0.1];
 const COUNTS = [1, 3, 1, 6, 2, 10, 4, 1];
-const recipe = recipeOf(COUNTS);
+const recipe = surrounded(recipeOf(COUNTS));
 const TOTAL_MS = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0), 0);
 
 /** Standard deviations relative to a latency. */
@@ -86,7 +88,7 @@ describe('the interval of an estimate', () => {
 
   // 10 ms with the spread of 3 %, measured on two occasions; the call has no spread of its own.
   const spread: Spread = { relative: 0.03, degreesOfFreedom: 12 };
-  const single = recipeOf([1]);
+  const single = surrounded(recipeOf([1]));
   const twice = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
 
   test('is made of the spread of the bricks’ mean, of that of the model’s own measurement, and of the method', () => {
@@ -108,15 +110,17 @@ describe('the interval of an estimate', () => {
   });
 
   test('lets errors of bricks go together, since a machine drifts for all of them', () => {
-    const [one, four] = [recipeOf([4]), recipeOf([1, 1, 1, 1])];
+    const [one, four] = [surrounded(recipeOf([4])), surrounded(recipeOf([1, 1, 1, 1]))];
     const measured = observationsOf([measuredCall, ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10))]);
     near(compose(four, measured, spread).sequential?.highMs, compose(one, measured, spread).sequential?.highMs ?? NaN);
   });
 
   test('is not asked for between occasions at the layer cut, where it is that of runs', () => {
-    const layers = { ...single, call: undefined, bricks: single.bricks.map(({ context: _, ...brick }) => brick) };
+    const { bricks, ...rest } = recipeOf([1]);
+    const recipeOfLayers = { ...rest, call: undefined, bricks: bricks.map(({ context: _, ...brick }) => brick) };
+    const layers = { recipe: recipeOfLayers, context: undefined };
     const runs = measuredBrick(0, [9, 10, 11, 9.5, 10.5]).map((measurement) => {
-      return { ...measurement, signature: layers.bricks[0]?.signature ?? '' };
+      return { ...measurement, signature: recipeOfLayers.bricks[0]?.signature ?? '' };
     });
     const { sequential, measuringError } = compose(layers, observationsOf(runs), spread);
     assert.deepEqual(sequential, compose(layers, observationsOf(runs)).sequential);

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import {
   geometricMean,
+  lessOverhead,
   meanOf,
   perCopy,
   studentQuantile,
@@ -178,6 +179,14 @@ describe('interval of a sum', () => {
       assert.ok(hits >= 900 && hits <= 990, `${hits} of 1000`);
     });
   }
+});
+
+describe('a latency less what watching costs', () => {
+  test('is that much shorter, never negative, and as uncertain as before', () => {
+    const watched = summarize([9, 10, 11, 9.5, 10.5]);
+    assert.deepEqual(lessOverhead(watched, 0.5), { ...watched, ms: 9.5 });
+    assert.deepEqual(lessOverhead(watched, 11), { ...watched, ms: 0 });
+  });
 });
 
 describe('means', () => {

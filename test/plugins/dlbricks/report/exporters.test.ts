@@ -42,7 +42,7 @@ describe('json', () => {
 
 describe('csv', () => {
   const HEADER =
-    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallel_ms,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing';
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing';
 
   test('has a header and one row a model, with every digit', () => {
     const [, row] = csv(good).split('\r\n');
@@ -52,12 +52,12 @@ describe('csv', () => {
       4,
     );
     assert.equal(csv(good).split('\r\n')[0], HEADER);
-    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,5.45,10,10.4,${10.9 / 10},0`);
+    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0`);
   });
 
   test('leaves fields empty that are not known', () => {
-    assert.equal(csv(bricksOnly).split('\r\n')[1], 'resnet50,8,2,1,10.9,9.9,11.9,5.45,,,,0');
-    assert.equal(csv(partial).split('\r\n')[1], 'resnet50,8,2,0.25,10.9,9.9,11.9,5.45,10,,,8');
+    assert.equal(csv(bricksOnly).split('\r\n')[1], 'resnet50,8,2,1,10.9,9.9,11.9,2,,,,0');
+    assert.equal(csv(partial).split('\r\n')[1], 'resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8');
   });
 });
 
@@ -89,7 +89,7 @@ describe('table', () => {
       .split('\n')
       .find((line) => line.includes('resnet50'));
     const cells = (row ?? '').split('│').map((cell) => cell.trim());
-    assert.deepEqual(cells.slice(1, -1), ['resnet50', '8', '2', '10.90', '9.2 %', '5.450', '10.00', '4.0 %', '1.090']);
+    assert.deepEqual(cells.slice(1, -1), ['resnet50', '8', '2', '10.90', '9.2 %', '2.00', '10.00', '4.0 %', '1.090']);
   });
 
   test('has no columns for whole models that were not measured', () => {

@@ -12,7 +12,7 @@ const PART: Part = {
   benchmark: signatureOf(2),
   operators: ['Conv', 'Relu'],
   count: 3,
-  copies: 8,
+  measured: { way: 'copies', copies: 8 },
   ms: 2.5,
   occasions: 2,
   tried: 3,
@@ -20,7 +20,14 @@ const PART: Part = {
   costMs: 900,
 };
 
-const UNKNOWN: Part = { ...PART, signature: signatureOf(3), ms: undefined, occasions: 0, runs: 0, copies: undefined };
+const UNKNOWN: Part = {
+  ...PART,
+  signature: signatureOf(3),
+  measured: { way: 'together' },
+  ms: undefined,
+  occasions: 0,
+  runs: 0,
+};
 
 /** The interval of `ms` goes from 1 ms below to 1 ms above. */
 function model(name: string, ms: number, endToEndMs: number, changes: Partial<ModelResult> = {}): ModelResult {
@@ -62,8 +69,16 @@ describe('a model at the kernel cut in the report', () => {
     assert.deepEqual([cut, kernels], ['kernel', 6]);
     const common = { operators: ['Conv', 'Relu'], sequences: 3 };
     assert.deepEqual(bricks, [
-      { signature: signatureOf(1), ...common, copies: 8, latency_ms: 2.5, occasions: 2, runs: 14 },
-      { signature: signatureOf(3), ...common, copies: null, latency_ms: null, occasions: 0, runs: 0 },
+      { signature: signatureOf(1), ...common, measured: 'copies', copies: 8, latency_ms: 2.5, occasions: 2, runs: 14 },
+      {
+        signature: signatureOf(3),
+        ...common,
+        measured: 'together',
+        copies: null,
+        latency_ms: null,
+        occasions: 0,
+        runs: 0,
+      },
     ]);
   });
 
@@ -120,7 +135,7 @@ describe('what people read of it', () => {
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
     assert.match(text, /not within that: missed: .*--repeat-limit/);
-    assert.match(text, /not within that: worn: the most occasions were used up/);
+    assert.match(text, /not within that: worn: they were repeated as often as they may be/);
     assert.doesNotMatch(text, /not within that: .*hit/);
   });
 

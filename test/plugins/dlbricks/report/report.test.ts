@@ -38,6 +38,8 @@ describe('a model in the report', () => {
       estimate_low_ms: 9.9,
       estimate_high_ms: 11.9,
       parallel_ms: 5.45,
+      parallelism: 2,
+      longest_path: [0, 2],
       end_to_end_ms: 10,
       end_to_end_repeat_ms: 10.4,
       normalized_latency: model.normalized_latency,
@@ -84,9 +86,15 @@ describe('a model in the report', () => {
     const estimate = estimateOf('nothing', 0, { coverage: 0, sequential: undefined, parallel: undefined });
     const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
     assert.deepEqual(
-      [model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms, model?.parallel_ms, model?.end_to_end_ms],
+      [model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms, model?.parallel_ms, model?.parallelism],
       [null, null, null, null, null],
     );
+    assert.equal(model?.end_to_end_ms, null);
+  });
+
+  test('whose longest path takes no time has no parallelism', () => {
+    const [model] = reportOf(resultOf([{ estimate: estimateOf('none', 0), endToEnd: undefined }]), SETTINGS).models;
+    assert.deepEqual([model?.estimate_ms, model?.parallel_ms, model?.parallelism], [0, 0, null]);
   });
 
   test('that was measured once has no interval', () => {
@@ -100,7 +108,8 @@ describe('the summary', () => {
   const { summary } = reportOf(resultOf([slow, fast]), SETTINGS);
 
   test('counts models, layers and bricks', () => {
-    assert.deepEqual([summary.models, summary.layers, summary.unique, summary.unique_fraction], [2, 16, 4, 0.4]);
+    assert.deepEqual([summary.models, summary.layers], [2, 16]);
+    assert.deepEqual([summary.unique, summary.sequences, summary.unique_fraction], [4, 10, 0.4]);
   });
 
   test('has the errors against end-to-end', () => {
@@ -116,37 +125,15 @@ describe('the summary', () => {
     near(summary.repeatability_percent, 3);
   });
 
-  test('has what the benchmarks cost, on every occasion', () => {
-    // 5000 and 2500 ms, 2000 and 1000 ms.
-    near(summary.brick_seconds, 3.5);
-    near(summary.end_to_end_seconds, 10.5);
-    near(summary.speedup, 3);
-  });
-
-  test('counts the cost of a model that is there twice once', () => {
-    near(reportOf(resultOf([slow, slow, fast]), SETTINGS).summary.end_to_end_seconds, 10.5);
-  });
-
-  test('leaves models without a normalized latency out of the errors, and the speedup out', () => {
+  test('leaves models without a normalized latency out of the errors', () => {
     const { summary: mixed } = reportOf(resultOf([slow, partial]), SETTINGS);
     near(mixed.geomean_normalized_latency, 1.09);
     near(mixed.mape_percent, 9);
     near(mixed.repeatability_percent, 4);
-    near(mixed.end_to_end_seconds, 10.5);
-    assert.equal(mixed.speedup, null);
     assert.deepEqual([mixed.models, mixed.within_10_percent], [2, 1]);
   });
 
-  test('has no speedup where a whole model was not measured again: its cost is of both occasions', () => {
-    for (const repeat of [undefined, FAILURE]) {
-      const once = { ...fast, endToEnd: endToEndOf(1, 20, 2000, repeat) };
-      const { summary: incomplete } = reportOf(resultOf([slow, once]), SETTINGS);
-      assert.equal(incomplete.speedup, null);
-      near(incomplete.end_to_end_seconds, repeat === undefined ? 9.5 : 10.5);
-    }
-  });
-
-  test('has no errors and no speedup where whole models were not measured', () => {
+  test('has no errors and no ratios where whole models were not measured', () => {
     const { summary: bricksOnly } = reportOf(resultOf([{ ...slow, endToEnd: undefined }]), SETTINGS);
     assert.deepEqual(
       {
@@ -155,11 +142,13 @@ describe('the summary', () => {
         layers: 0,
         unique: 0,
         unique_fraction: 0,
+        costs: null,
       },
       {
         models: 0,
         layers: 0,
         unique: 0,
+        sequences: 10,
         unique_fraction: 0,
         geomean_normalized_latency: null,
         mape_percent: null,
@@ -168,17 +157,17 @@ describe('the summary', () => {
         within_10_percent: 0,
         interval_hit_percent: null,
         spread_percent: null,
-        brick_seconds: 3.5,
-        end_to_end_seconds: null,
-        speedup: null,
+        costs: null,
+        ratios: { paper: null, measured: null, as_run: null },
         repeatability_percent: null,
       },
     );
   });
 
   test('has nothing to say about nothing', () => {
-    const { summary: empty } = reportOf(resultOf([], { bricks: [], sequences: 0, uniqueBricks: 0 }), SETTINGS);
-    assert.deepEqual([empty.unique_fraction, empty.brick_seconds, empty.end_to_end_seconds], [null, null, null]);
+    const nothing = resultOf([], { bricks: [], sequences: 0, uniqueBricks: 0, costs: undefined });
+    const { summary: empty } = reportOf(nothing, SETTINGS);
+    assert.deepEqual([empty.unique_fraction, empty.costs, empty.mape_percent], [null, null, null]);
   });
 });
 
@@ -218,8 +207,20 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
     repeat: taken,
     hasWhole: fc.boolean(),
   });
+  const phase = fc.record({ nowMs: latency, beforeMs: latency });
+  const costs = fc.option(
+    fc.record({
+      readingMs: latency,
+      preparingMs: latency,
+      bricksFirst: phase,
+      bricksAgain: phase,
+      modelsFirst: phase,
+      modelsAgain: phase,
+    }),
+    { nil: undefined },
+  );
   fc.assert(
-    fc.property(fc.array(model, { maxLength: 3 }), (models) => {
+    fc.property(fc.array(model, { maxLength: 3 }), costs, (models, spent) => {
       const results = models.map(({ bricks, first, repeat, hasWhole }, index): ModelResult => {
         const signatures = bricks.map((_, brick) => signatureOf(brick));
         const recipe = {
@@ -233,10 +234,13 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
           measurement === undefined ? [] : [[signatures[brick] ?? '', [measurement]]],
         );
         const endToEnd = { signature: signatureOf(50 + index), first, repeat };
-        return { estimate: compose(recipe, new Map(known)), endToEnd: hasWhole ? endToEnd : undefined };
+        return {
+          estimate: compose({ recipe, context: undefined }, new Map(known)),
+          endToEnd: hasWhole ? endToEnd : undefined,
+        };
       });
       const bricks = models.flatMap((each) => each.bricks.filter((brick) => brick !== undefined));
-      const report = reportOf(resultOf(results, { bricks }), SETTINGS);
+      const report = reportOf(resultOf(results, { bricks, costs: spent }), SETTINGS);
 
       // JSON has null for what is no number: nothing may have become null on the way.
       const written: unknown = JSON.parse(json(reportResult(report)));

@@ -1,5 +1,5 @@
 import type { Estimate, Missing } from '../../../../plugins/dlbricks/estimate/compose.js';
-import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
+import type { Costs, EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import type { ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -33,6 +33,7 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     coverage: 1,
     sequential: { ms, lowMs: ms - 1, highMs: ms + 1 },
     parallel: { ms: ms / 2, lowMs: ms / 2, highMs: ms / 2 },
+    longestPath: [0, 2],
     measuringError: undefined,
     parts: [],
     missing: [],
@@ -54,6 +55,16 @@ export function endToEndOf(
   };
 }
 
+/** Wall times in ms, no two alike; of some phases the store had a part. */
+export const COSTS: Costs = {
+  readingMs: 250,
+  preparingMs: 500,
+  bricksFirst: { nowMs: 3000, beforeMs: 250 },
+  bricksAgain: { nowMs: 1500, beforeMs: 0 },
+  modelsFirst: { nowMs: 6000, beforeMs: 1750 },
+  modelsAgain: { nowMs: 3500, beforeMs: 0 },
+};
+
 export function resultOf(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): EstimateResult {
   return {
     system: SYSTEM,
@@ -64,6 +75,7 @@ export function resultOf(models: readonly ModelResult[], changes: Partial<Estima
     uniqueBricks: 4,
     measured: 3,
     interrupted: false,
+    costs: COSTS,
     ...changes,
   };
 }

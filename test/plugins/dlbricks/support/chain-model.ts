@@ -21,5 +21,5 @@ export function loadedChain(name: string, ...operators: readonly string[]): Load
 /** A chain in bricks of one layer. */
 export function preparedChain(name: string, ...operators: readonly string[]): PreparedModel {
   const model = chainModel(...operators);
-  return { ...decomposeModel(name, layerGraph(model), 1), whole: weightlessBenchmark(model) };
+  return { ...decomposeModel(name, layerGraph(model), 1), whole: weightlessBenchmark(model), costMs: 0 };
 }

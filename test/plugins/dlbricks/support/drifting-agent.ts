@@ -1,8 +1,7 @@
-import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
+import type { BenchmarkAgent, OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { parseModel } from '../../../../src/onnx/read-model.js';
-import { measureOne } from '../../../agent/support/measure-one.js';
 
 /** Milliseconds of each kernel; what a call costs beside them. */
 const KERNEL_MS: Readonly<Record<string, number>> = { Relu: 1, Neg: 2, Abs: 4, Exp: 8 };
@@ -26,22 +25,28 @@ export interface DriftingAgent extends BenchmarkAgent {
 
 /**
  * A fake whose runtime changes nothing in a graph, and whose processes differ: on each occasion everything but the call takes
- * `factors[occasion - 1]` times as long.
+ * `factors[occasion - 1]` times as long. What is measured together with others contains no call.
  */
 export function driftingAgent(...factors: readonly number[]): DriftingAgent {
-  const agent = createFakeAgent({ latencyOf, optimizedOf: (benchmark) => ({ benchmark, values: new Map() }) });
+  const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 0 });
+  const agent = createFakeAgent({ latencyOf, optimizedOf });
   const asked: Asked[] = [];
   return {
     ...agent,
     asked,
-    async measure(benchmark, runOptions, protocol, options) {
-      const measurement = await measureOne(agent, benchmark, runOptions, protocol, options);
-      asked.push({ signature: benchmark.signature, occasion: protocol.occasion });
-      const { outcome } = measurement;
-      if (outcome.kind === 'failure') return measurement;
-      const factor = factors[protocol.occasion - 1] ?? 1;
-      const runMs = outcome.runMs.map((ms) => CALL_MS + (ms - CALL_MS) * factor);
-      return { ...measurement, outcome: { ...outcome, runMs } };
+    async *measure(requests, options) {
+      for await (const { index, measurement } of agent.measure(requests, options)) {
+        const { signature, occasion, context, outcome } = measurement;
+        asked.push({ signature, occasion });
+        if (outcome.kind === 'failure') {
+          yield { index, measurement };
+          continue;
+        }
+        const factor = factors[occasion - 1] ?? 1;
+        const callMs = context === undefined ? CALL_MS : 0;
+        const runMs = outcome.runMs.map((ms) => callMs + (ms - CALL_MS) * factor);
+        yield { index, measurement: { ...measurement, outcome: { ...outcome, runMs } } };
+      }
     },
   };
 }

@@ -1,8 +1,11 @@
+import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
+import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
-import { PROTOCOL, sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 
 export const COPIES = 4;
 
@@ -33,18 +36,43 @@ export function recipeOf(counts: readonly number[], { copies = COPIES, name = 'm
   };
 }
 
+/** What passes through the caches between two runs of a brick: a class of its own on the system of all measurements here. */
+export const FOOTPRINT_BYTES = 2 ** 20;
+
+/** The same model where its bricks are measured together with others. */
+export function recipeTogether(
+  counts: readonly number[],
+  { footprintBytes = FOOTPRINT_BYTES, name = 'model' } = {},
+): ModelRecipe {
+  const { bricks, ...rest } = recipeOf(counts, { name });
+  return { ...rest, footprint_bytes: footprintBytes, bricks: bricks.map(({ context: _, ...brick }) => brick) };
+}
+
+/** A recipe with what surrounds its bricks on the system of all measurements here. */
+export function surrounded(recipe: ModelRecipe): RecipeInContext {
+  return { recipe, context: contextOf(recipe, SYSTEM) };
+}
+
 function benchmarkOf(signature: string): Benchmark {
   return { signature, model: new Uint8Array(), inputs: [] };
 }
 
 /** The same as it is when a plan is made. */
 export function preparedOf(recipe: ModelRecipe): PreparedModel {
-  const bricks = recipe.bricks.map(({ signature, operators, context }) => {
-    const { copies = 1, benchmark = signature, baseline = CALL } = context ?? {};
-    const inContext = { copies, benchmark: benchmarkOf(benchmark), baseline: benchmarkOf(baseline) };
-    return { ...benchmarkOf(signature), operators, context: inContext };
+  const bricks = recipe.bricks.map(({ signature, operators, context }): MeasurableBrick => {
+    const brick = { ...benchmarkOf(signature), operators };
+    if (context === undefined) return brick;
+    const { copies, benchmark, baseline } = context;
+    return { ...brick, copies: { copies, benchmark: benchmarkOf(benchmark), baseline: benchmarkOf(baseline) } };
   });
-  return { recipe, bricks, whole: benchmarkOf(signatureOf(8888)), call: benchmarkOf(CALL) };
+  return {
+    recipe,
+    bricks,
+    roughMs: bricks.map(() => 1),
+    whole: benchmarkOf(signatureOf(8888)),
+    call: benchmarkOf(CALL),
+    costMs: 0,
+  };
 }
 
 export type Failure = Extract<Outcome, { kind: 'failure' }>;
@@ -54,10 +82,17 @@ export const crashed: Failure = { kind: 'failure', reason: 'crashed', message: '
 /** A brick's latency in ms in each run of one occasion, or in all of them, or how measuring it failed. */
 export type OnOccasion = number | readonly number[] | Failure;
 
+function isFailure(result: OnOccasion): result is Failure {
+  return typeof result === 'object' && 'kind' in result;
+}
+
+function latenciesOf(result: number | readonly number[]): readonly number[] {
+  return typeof result === 'number' ? Array.from({ length: 5 }, () => result) : result;
+}
+
 function outcomeOf(result: OnOccasion, copies: number): Outcome {
-  if (typeof result === 'object' && 'kind' in result) return result;
-  const latencies = typeof result === 'number' ? Array.from({ length: 5 }, () => result) : result;
-  return { kind: 'samples', runMs: latencies.map((ms) => CALL_MS + copies * ms), warmupMs: [] };
+  if (isFailure(result)) return result;
+  return { kind: 'samples', runMs: latenciesOf(result).map((ms) => CALL_MS + copies * ms), warmupMs: [] };
 }
 
 /** Measurement of a brick's copies on one occasion, 1 being the first. */
@@ -69,7 +104,7 @@ export function measuredOn(
 ): Measurement {
   return sampleMeasurement(brick, {
     signature: copiesSignature(brick, copies),
-    protocol: { ...PROTOCOL, occasion },
+    occasion,
     outcome: outcomeOf(result, copies),
     costMs,
   });
@@ -78,6 +113,27 @@ export function measuredOn(
 /** A brick on occasions 1, 2, and so on. */
 export function measuredBrick(brick: number, ...occasions: readonly OnOccasion[]): readonly Measurement[] {
   return occasions.map((result, index) => measuredOn(index + 1, brick, result));
+}
+
+/** What watching a brick costs in each run; ms. */
+export const OVERHEAD_MS = 0.25;
+
+/** Measurement of a brick among others on one occasion, 1 being the first. */
+export function measuredTogetherOn(
+  occasion: number,
+  brick: number,
+  result: OnOccasion,
+  { costMs = 100, footprintBytes = FOOTPRINT_BYTES } = {},
+): Measurement {
+  const outcome: Outcome = isFailure(result)
+    ? result
+    : {
+        kind: 'samples',
+        runMs: latenciesOf(result).map((ms) => ms + OVERHEAD_MS),
+        warmupMs: [],
+        overheadMs: OVERHEAD_MS,
+      };
+  return sampleMeasurement(brick, { occasion, context: { footprintBytes }, outcome, costMs });
 }
 
 /** The empty call, which always takes the same. */

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { CommandHost } from '../../../src/plugin-api.js';
+import { modelNeeds } from '../bricks/needs.js';
+import { granularityOf, prepareOrRefuse } from '../bricks/prepare-model.js';
+import { knownResults, wantedOfNeed } from '../measure/results.js';
+import { FIRST_OCCASION } from '../measure/tasks.js';
+import { heatMapSvg } from '../sharing/heat-map.js';
+import { sharingAmong } from '../sharing/sharing.js';
+import { sharingResult, sharingText } from '../sharing/sharing-result.js';
+import { prepareOutputs, writeShown } from './exports.js';
+import { loadModels } from './load-models.js';
+import { prepareModels } from './prepare-models.js';
+import {
+  addAgentOptions,
+  addMeasuringOptions,
+  addStoreOption,
+  addTableOptions,
+  cutOf,
+  DEFAULTS,
+  measureSettingsOf,
+  type MeasuringOptions,
+  type PlaceOptions,
+} from './options.js';
+
+interface ShareOptions extends MeasuringOptions, PlaceOptions {}
+
+const HELP = `
+Columns: "own repeats" are sequences of a model that repeat an earlier one of it;
+"in others" are those that another of the models has as well. "measured" are
+those that the store has for this machine, so that estimating the model measures
+only the rest. The heat map shows the Jaccard index of each two models: unique
+bricks that both have, in percent of those that at least one has.
+
+Examples:
+  mlmodelscope dlbricks share zoo:resnet18 zoo:resnet50 zoo:vgg16
+  mlmodelscope dlbricks share *.onnx --export-svg sharing.svg --export-csv sharing.csv`;
+
+/** `dlbricks share MODEL...` */
+export function registerShare(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('share')
+    .description('Show how much models share, and how much of them is measured; measures nothing')
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
+  addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))))
+    .option('--export-svg <file>', 'draw the Jaccard index of each two models as a heat map')
+    .option('--quiet', 'no progress and no table; errors and warnings only')
+    .addHelpText('after', HELP)
+    .action(async (references: string[], options: ShareOptions) => {
+      const settings = cutOf(options);
+      const outputs = await prepareOutputs(options);
+      const agent = await host.connect(options.server, options.framework);
+      const store = await host.openStore(options.store);
+      const loaded = await loadModels(references, options, host);
+      const quiet = options.quiet ?? false;
+      const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
+      for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
+      const system = await agent.system(settings.runOptions);
+      const measuring = measureSettingsOf(options);
+      const wanted = models.flatMap(({ recipe }) =>
+        modelNeeds(recipe, system, measuring.protocol).map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring)),
+      );
+      const observations = (await knownResults(wanted, system, store)).observations();
+      const sharing = sharingAmong(models, system, observations);
+      const result = sharingResult(sharing, {
+        cut: settings.cut,
+        granularity: granularityOf(settings, await agent.measuresTogether()),
+        batch: options.batch ?? DEFAULTS.batch,
+      });
+      const names = models.map(({ recipe }) => recipe.name);
+      const picture = (): string => heatMapSvg({ title: 'Unique bricks in common', names, values: sharing.jaccard });
+      await writeShown({ result: () => result, picture, text: () => sharingText(result) }, outputs, host);
+    });
+}

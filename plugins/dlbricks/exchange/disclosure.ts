@@ -1,0 +1,37 @@
+import { countsOf, kernelsOf, type ModelRecipe } from '../bricks/recipe.js';
+
+/** What a suite tells of the models that it represents. */
+export interface Disclosure {
+  /** Layers or kernels of the largest brick. */
+  readonly largestBrick: number;
+  /** Share of the models' layers or kernels, from 0 to 1, in bricks of more than one: their order is shown. */
+  readonly inLargerBricks: number;
+  /** Different bricks of the models. */
+  readonly bricks: number;
+  /** Those that no decoy has. */
+  readonly inNoDecoy: number;
+}
+
+/** @param decoys models whose bricks are mixed in */
+export function disclosureOf(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]): Disclosure {
+  let largestBrick = 0;
+  let all = 0;
+  let inLarger = 0;
+  const own = new Set<string>();
+  for (const model of models) {
+    const counts = countsOf(model);
+    all += kernelsOf(model);
+    for (const [index, { signature, operators }] of model.bricks.entries()) {
+      own.add(signature);
+      largestBrick = Math.max(largestBrick, operators.length);
+      if (operators.length > 1) inLarger += operators.length * (counts[index] ?? 0);
+    }
+  }
+  const ofDecoys = new Set(decoys.flatMap(({ bricks }) => bricks.map(({ signature }) => signature)));
+  return {
+    largestBrick,
+    inLargerBricks: all === 0 ? 0 : inLarger / all,
+    bricks: own.size,
+    inNoDecoy: [...own].filter((signature) => !ofDecoys.has(signature)).length,
+  };
+}

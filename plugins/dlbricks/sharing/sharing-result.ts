@@ -1,0 +1,94 @@
+import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
+import type { Cut } from '../cut/cut.js';
+import { counted, percent, UNKNOWN } from '../report/words.js';
+import type { ModelSharing, Sharing } from './sharing.js';
+
+const FORMAT = 'dlbricks-sharing/1';
+
+/** How the models were cut. */
+export interface SharingSettings {
+  readonly cut: Cut;
+  readonly granularity: number;
+  readonly batch: number;
+}
+
+function percentOf(share: number | undefined): number | null {
+  return share === undefined ? null : share * 100;
+}
+
+function rowOf(model: ModelSharing) {
+  return {
+    name: model.name,
+    layers: model.layers,
+    sequences: model.sequences,
+    unique_bricks: model.unique,
+    own_repeats_percent: model.ownRepeats * 100,
+    covered_by_others_percent: percentOf(model.coveredByOthers),
+    covered_by_others_time_percent: percentOf(model.timeCoveredByOthers),
+    measured_percent: model.measured * 100,
+    measured_time_percent: model.timeMeasured * 100,
+  };
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
+  { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
+  { title: 'sequences', align: 'right', cell: ({ sequences }) => String(sequences) },
+  { title: 'unique bricks', align: 'right', cell: (row) => String(row.unique_bricks) },
+  { title: 'own repeats', align: 'right', cell: (row) => percent(row.own_repeats_percent, 0) },
+  { title: 'in others', align: 'right', cell: (row) => percent(row.covered_by_others_percent, 0) },
+  { title: 'in others (time)', align: 'right', cell: (row) => percent(row.covered_by_others_time_percent, 0) },
+  { title: 'measured', align: 'right', cell: (row) => percent(row.measured_percent, 0) },
+  { title: 'measured (time)', align: 'right', cell: (row) => `≈ ${percent(row.measured_time_percent, 0)}` },
+];
+
+function notesOf(
+  { sequences, unique }: Sharing,
+  rows: readonly Row[],
+  { cut, granularity }: SharingSettings,
+): string[] {
+  const noun = cut === 'kernel' ? 'kernel' : 'layer';
+  const size = granularity === 1 ? `one ${noun} each` : `at most ${counted(granularity, noun)} each`;
+  const notes = [`${counted(unique, 'unique brick')} for ${counted(sequences, 'sequence')}; ${size}`];
+  if (rows.length > 1 && rows.some((row) => row.covered_by_others_time_percent === null)) {
+    notes.push(`the time in other models is ${UNKNOWN} where a brick of the model is not measured here`);
+  }
+  if (rows.some((row) => row.measured_percent > 0 && row.measured_percent < 100)) {
+    notes.push('≈: the shapes of the bricks say how long those take that are not measured; an order of magnitude');
+  }
+  return notes;
+}
+
+/**
+ * Sharing as it is exported. The records have one column more for each model: the Jaccard index of the two, percent.
+ */
+export function sharingResult(sharing: Sharing, settings: SharingSettings): TableResult {
+  const rows = sharing.models.map(rowOf);
+  const keys = rows[0] === undefined ? [] : (Object.keys(rows[0]) as (keyof Row)[]);
+  return {
+    document: {
+      format: FORMAT,
+      settings,
+      sequences: sharing.sequences,
+      unique_bricks: sharing.unique,
+      models: rows,
+      jaccard: sharing.jaccard,
+    },
+    records: {
+      keys: [...keys, ...rows.map(({ name }) => `jaccard ${name}`)],
+      rows: rows.map((row, index) => [
+        ...keys.map((key) => row[key]),
+        ...(sharing.jaccard[index] ?? []).map((share) => share * 100),
+      ]),
+    },
+    table: textTable(COLUMNS, rows),
+    notes: notesOf(sharing, rows, settings),
+  };
+}
+
+/** For people. */
+export function sharingText({ table, notes }: TableResult): string {
+  return `${[drawTable(table), ...notes].join('\n')}\n`;
+}

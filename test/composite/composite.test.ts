@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Composite, compositeOf } from '../../src/composite/composite.js';
+import type { Benchmark } from '../../src/measurement/benchmark.js';
+import { parseModel } from '../../src/onnx/read-model.js';
+import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
+import { openFilledModel } from '../../src/predictor/open-filled-model.js';
+import { onnxRuntimePredictor } from '../../src/predictor/onnxruntime/predictor.js';
+import type { ProfiledModel } from '../../src/predictor/predictor.js';
+import type { ProfiledKernel } from '../../src/predictor/profile.js';
+import { benchmarkOf, convolution, matMul } from '../agent/support/tiny-benchmarks.js';
+import { graph, graphAttribute, model, node, value } from '../onnx/protos.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
+
+const OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' } as const;
+
+/** y = op(x), of so many elements: enough to have a producer. */
+function unary(opType: string, elements = 4096): Benchmark {
+  const dims = [elements / 64, 64];
+  const tiny = benchmarkOf({
+    inputs: { x: { dims } },
+    nodes: [{ opType, inputs: ['x'], outputs: ['y'] }],
+    outputs: ['y'],
+  });
+  const parsed = parseModel(tiny.model, 'brick');
+  const types = new Map([...parsed.graph.types, ['y', { elementType: 'float32', dims }] as const]);
+  return { ...tiny, model: encodeModelToBytes({ ...parsed, graph: { ...parsed.graph, types } }) };
+}
+
+/** What the runtime executes in the second run of a composite, in its order. */
+async function executedOf({ benchmark }: Composite, folder: string): Promise<readonly ProfiledKernel[]> {
+  const predictor = onnxRuntimePredictor();
+  let profiled: ProfiledModel | undefined;
+  const profiling = {
+    ...predictor,
+    open: async (...[source, options]: Parameters<typeof predictor.open>) => {
+      profiled = await predictor.openProfiled!(source, options, folder);
+      return profiled;
+    },
+  };
+  const temporary = join(tmpdir(), `composite-test-${process.pid}`);
+  const opened = await openFilledModel(profiling, materialize(benchmark), OPTIONS, { temporaryFolder: temporary });
+  try {
+    const run = opened.prepare(makeFeeds(benchmark));
+    await run.execute();
+    await run.execute();
+    const runs = (await profiled?.profile()) ?? [];
+    assert.equal(runs.length, 2);
+    return runs[1]?.kernels ?? [];
+  } finally {
+    await opened.close();
+  }
+}
+
+function nodeOf(composite: Composite, brick: number): string {
+  return composite.nodesOf[brick]?.[0] ?? '';
+}
+
+describe('a composite', { timeout: 60_000 }, () => {
+  test('is executed in the order of its bricks, each right after what writes its input', async (t) => {
+    // Different shapes, so that none reads another one's output.
+    const bricks = ['Relu', 'Tanh', 'Sigmoid', 'Exp'].map((opType, index) => unary(opType, 4096 * (index + 1)));
+    const composite = compositeOf(bricks, 2 ** 20);
+    const executed = (await executedOf(composite, await temporaryFolder(t))).map(({ name }) => name);
+
+    const places = bricks.map((_, brick) => executed.indexOf(nodeOf(composite, brick)));
+    assert.deepEqual(
+      places.toSorted((a, b) => a - b),
+      places,
+    );
+    for (const [brick, place] of places.entries()) assert.equal(executed[place - 1], `b${brick}_x.sum`);
+    assert.ok(executed.indexOf('padding') < (places[0] ?? 0));
+  });
+
+  test('has every node of every brick once, with a name of its own', async (t) => {
+    const bricks = [matMul, convolution, matMul, unary('Relu')];
+    const composite = compositeOf(bricks, 0);
+    const names = composite.nodesOf.flat();
+    assert.equal(new Set(names).size, 4);
+    const executed = await executedOf(composite, await temporaryFolder(t));
+    assert.deepEqual(
+      composite.nodesOf.map(([name]) => executed.filter((kernel) => kernel.name === name).map(({ opType }) => opType)),
+      [['MatMul'], ['Conv'], ['MatMul'], ['Relu']],
+    );
+  });
+
+  test('hands over a few integers, whatever its bricks write', () => {
+    const { graph: composed } = parseModel(compositeOf([unary('Relu', 2 ** 20)], 0).benchmark.model, 'composite');
+    assert.deepEqual(composed.outputs, ['joined']);
+    assert.equal(composed.types.get('joined')?.elementType, 'int64');
+  });
+
+  test('lets a brick read what the one before it has written, where the shapes fit', () => {
+    const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
+    const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
+    const [relu, tanh] = [0, 1].map((brick) => composed.nodes.find(({ name }) => name === nodeOf(composite, brick)));
+    assert.deepEqual(tanh?.inputs, relu?.outputs);
+    // One producer, and one end that nobody reads.
+    assert.equal(composed.nodes.filter(({ opType }) => opType === 'Add').length, 1);
+    assert.equal(composite.idleNodes.length, 1);
+  });
+
+  test('makes an index or a positive number for a brick that needs one, and takes no other value for it', () => {
+    const gather = benchmarkOf({
+      inputs: { table: { dims: [16, 64] }, ids: { dims: [64, 64], elementType: 'int64' } },
+      nodes: [{ opType: 'Gather', inputs: ['table', 'ids'], outputs: ['y'] }],
+      outputs: ['y'],
+    });
+    const composite = compositeOf([unary('Relu'), gather], 0);
+    const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
+    const ids = composed.nodes.find(({ name }) => name === nodeOf(composite, 1))?.inputs[1];
+    assert.equal(composed.nodes.find(({ outputs }) => outputs.includes(ids ?? ''))?.opType, 'Cast');
+  });
+
+  test('gives weights of the same shape values of their own, so that none is read for another', () => {
+    const { inputs } = compositeOf([matMul, matMul], 0).benchmark;
+    const seeds = inputs.filter(({ role }) => role === 'weight').map(({ fill }) => fill.seed);
+    assert.equal(new Set(seeds).size, seeds.length);
+  });
+
+  test('keeps names within branches apart from those outside', async (t) => {
+    const branch = graph({ node: [node('Tanh', ['x'], ['t'])], output: [value('t')] });
+    const bytes = model({
+      node: [node('If', ['c'], ['y'], [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)])],
+      input: [value('c', [1], 'bool'), value('x', [64, 64])],
+      output: [value('y', [64, 64])],
+    });
+    const choice: Benchmark = {
+      signature: '0'.repeat(64),
+      model: bytes,
+      inputs: [
+        { name: 'c', role: 'activation', elementType: 'bool', dims: [1], fill: { low: 1, high: 1, seed: 1 } },
+        { name: 'x', role: 'activation', elementType: 'float32', dims: [64, 64], fill: { low: -1, high: 1, seed: 2 } },
+      ],
+    };
+    const executed = await executedOf(compositeOf([choice, choice], 0), await temporaryFolder(t));
+    assert.deepEqual(
+      executed.filter(({ opType }) => opType === 'If').map(({ inner }) => inner.map(({ opType }) => opType)),
+      [['Tanh'], ['Tanh']],
+    );
+  });
+
+  test('is the same file for the same bricks', () => {
+    const [one, other] = [0, 1].map(() => compositeOf([matMul, convolution], 2 ** 20).benchmark.signature);
+    assert.equal(one, other);
+  });
+});

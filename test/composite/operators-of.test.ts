@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { operatorsOf } from '../../src/composite/operators-of.js';
+import { parseModel } from '../../src/onnx/read-model.js';
+import { nestedNodes } from '../../src/onnx/nested-nodes.js';
+import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { buildZooModel } from '../../src/zoo/zoo.js';
+import { graph, graphAttribute, model, node, value } from '../onnx/protos.js';
+
+describe('operators of a file', () => {
+  test('are those that the whole reader finds', () => {
+    const bytes = encodeModelToBytes(buildZooModel('squeezenet1.1'));
+    const parsed = parseModel(bytes, 'squeezenet');
+    const { nodes, standard, opsets } = operatorsOf(bytes);
+    assert.equal(nodes, parsed.graph.nodes.length);
+    assert.deepEqual(standard, new Set([...nestedNodes(parsed.graph.nodes)].map(({ opType }) => opType)));
+    assert.deepEqual(opsets, parsed.opsets);
+  });
+
+  test('count those of branches, whose nodes are not nodes of the graph', () => {
+    const branch = graph({ node: [node('Tanh', ['x'], ['t'])], output: [value('t')] });
+    const bytes = model({
+      node: [node('If', ['c'], ['y'], [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)])],
+      input: [value('c', [1], 'bool'), value('x', [2])],
+      output: [value('y', [2])],
+    });
+    const { nodes, standard } = operatorsOf(bytes);
+    assert.equal(nodes, 1);
+    assert.deepEqual(standard, new Set(['If', 'Tanh']));
+  });
+
+  test('are refused where a field ends after the message around it', () => {
+    // Field 7, the graph, of 5 bytes, where 2 are left.
+    assert.throws(() => operatorsOf(Uint8Array.of(0x3a, 5, 0, 0)));
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type BrickInContext, planComposites, type PlanLimits } from '../../src/composite/plan-composites.js';
+import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { parseModel } from '../../src/onnx/read-model.js';
+import { benchmarkOf } from '../agent/support/tiny-benchmarks.js';
+
+const MIB = 2 ** 20;
+
+const LIMITS: PlanLimits = { memoryLimitBytes: 8192 * MIB, cacheBytes: 32 * MIB, runs: 15 };
+
+interface Wish {
+  readonly footprintMib?: number;
+  readonly weightMib?: number;
+  readonly opType?: string;
+  readonly opset?: number;
+}
+
+/** By default it is cold, being 1.5 times the cache. */
+function brick({ footprintMib = 48, weightMib = 0, opType = 'Mul', opset = 17 }: Wish): BrickInContext {
+  const elements = Math.max(1, (weightMib * MIB) / 4);
+  const benchmark = benchmarkOf({
+    inputs: { x: { dims: [1] }, w: { dims: [elements], role: 'weight' } },
+    nodes: [{ opType, inputs: ['x', 'w'], outputs: ['y'] }],
+    outputs: ['y'],
+  });
+  const model = encodeModelToBytes({ ...parseModel(benchmark.model, 'brick'), opsets: new Map([['', opset]]) });
+  return { benchmark: { ...benchmark, model }, context: { footprintBytes: footprintMib * MIB } };
+}
+
+function groupsOf(bricks: readonly BrickInContext[], limits: Partial<PlanLimits> = {}): readonly (readonly number[])[] {
+  return planComposites(bricks, { ...LIMITS, ...limits }).map((plan) => plan.bricks);
+}
+
+describe('bricks that go into one graph', () => {
+  test('are all of one footprint, in their order', () => {
+    const bricks = [48, 4, 48, 4, 48].map((footprintMib) => brick({ footprintMib }));
+    assert.deepEqual(groupsOf(bricks), [
+      [0, 2, 4],
+      [1, 3],
+    ]);
+  });
+
+  test('have as many weights as the memory limit lets them, filled and packed', () => {
+    const bricks = Array.from({ length: 4 }, () => brick({ weightMib: 100 }));
+    assert.deepEqual(groupsOf(bricks), [[0, 1, 2, 3]]);
+    // 256 MiB for the runtime, and twice 200 MiB.
+    assert.deepEqual(groupsOf(bricks, { memoryLimitBytes: 700 * MIB }), [
+      [0, 1],
+      [2, 3],
+    ]);
+  });
+
+  test('may be alone where even one is over the limit: that is for the measuring process to refuse', () => {
+    assert.deepEqual(groupsOf([brick({ weightMib: 200 })], { memoryLimitBytes: 300 * MIB }), [[0]]);
+  });
+
+  test('do not touch more than twice their footprint where that fits into a cache', () => {
+    const bricks = Array.from({ length: 6 }, () => brick({ footprintMib: 4, weightMib: 2 }));
+    assert.deepEqual(
+      groupsOf(bricks).map((group) => group.length),
+      [3, 3],
+    );
+  });
+
+  test('have no more events than a profile keeps', () => {
+    const bricks = Array.from({ length: 10 }, () => brick({}));
+    // 500,000 events for 4 a node.
+    assert.deepEqual(
+      groupsOf(bricks, { runs: 31_250 }).map((group) => group.length),
+      [4, 4, 2],
+    );
+  });
+
+  test('go together across opsets where their operators mean the same in both', () => {
+    // Mul changed with opset 14, MatMul last with 13.
+    assert.deepEqual(groupsOf([brick({ opType: 'MatMul', opset: 13 }), brick({ opset: 17 })]), [[0, 1]]);
+    assert.deepEqual(groupsOf([brick({ opset: 13 }), brick({ opType: 'MatMul', opset: 17 })]), [[0], [1]]);
+    assert.deepEqual(groupsOf([brick({ opset: 17 }), brick({ opset: 13 })]), [[0], [1]]);
+  });
+
+  test('read as much besides as their footprint needs', () => {
+    const padding = (wish: Wish): number => (planComposites([brick(wish)], LIMITS)[0]?.paddingBytes ?? 0) / MIB;
+    assert.equal(Math.round(padding({ footprintMib: 48, weightMib: 10 })), 38);
+    assert.equal(padding({ footprintMib: 48, weightMib: 100 }), 0);
+  });
+
+  test('are found in a time that grows with their number, not with its square', () => {
+    const bricks = Array.from({ length: 20_000 }, (_, index) => brick({ footprintMib: index % 2 === 0 ? 48 : 16 }));
+    assert.equal(groupsOf(bricks.slice(0, 2)).length, 2);
+    const timeOf = (count: number): number => {
+      const start = performance.now();
+      groupsOf(bricks.slice(0, count));
+      return performance.now() - start;
+    };
+    timeOf(2000);
+    const [small, large] = [timeOf(2000), timeOf(20_000)];
+    assert.ok(large < 40 * Math.max(small, 1), `${small} and ${large} ms`);
+  });
+});

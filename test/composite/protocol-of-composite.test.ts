@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { protocolOfComposite } from '../../src/composite/protocol-of-composite.js';
+import { PROTOCOL } from '../store/sample-measurement.js';
+
+describe('the protocol of a composite', () => {
+  test('is a quarter of the runs, since a model is a sum of many bricks', () => {
+    assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 50 }).runs, 13);
+  });
+
+  test('is five runs at least, as far as so many are asked for', () => {
+    assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 8, minRuns: 8 }).runs, 5);
+    assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 3, minRuns: 3 }).runs, 3);
+  });
+
+  test('never has more runs at least than at most, nor more than two warm-ups', () => {
+    const { runs, minRuns, warmupRuns } = protocolOfComposite({ ...PROTOCOL, runs: 50, minRuns: 50, warmupRuns: 9 });
+    assert.ok(minRuns <= runs);
+    assert.equal(minRuns, 5);
+    assert.equal(warmupRuns, 2);
+    assert.equal(protocolOfComposite({ ...PROTOCOL, warmupRuns: 0 }).warmupRuns, 0);
+  });
+});

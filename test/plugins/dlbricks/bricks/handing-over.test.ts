@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import type { Benchmark } from '../../../../src/measurement/benchmark.js';
+import { byteLengthOf, elementCount } from '../../../../src/onnx/element-type.js';
+import type { TensorType } from '../../../../src/onnx/model.js';
+import { elementsOf } from '../../../../src/predictor/tensor-value.js';
+import { runBenchmark } from '../support/runtime.js';
+
+/** What is beyond this is worth measuring: 64 KiB. */
+const LEAST_BYTES = 2 ** 16;
+
+const large: TensorType = { elementType: 'float32', dims: [2, 128, 128] };
+
+function handed(...types: readonly TensorType[]) {
+  return handingOver(types) ?? assert.fail('nothing is handed over');
+}
+
+function bytesOf(types: readonly TensorType[]): number {
+  return types.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+}
+
+/** Types of what leaves a benchmark's run, in order. */
+async function outputTypes(benchmark: Benchmark): Promise<readonly TensorType[]> {
+  return [...(await runBenchmark(benchmark)).values()].map(({ elementType, dims }) => ({ elementType, dims }));
+}
+
+describe('what handing over outputs costs', () => {
+  for (const elementType of ['float32', 'float16', 'float64', 'int64', 'int32', 'uint8', 'bool'] as const) {
+    test(`is measured by a graph that hands over values of ${elementType}, and one that keeps them`, async () => {
+      const types: TensorType[] = [
+        { elementType, dims: [3, 64, 512] },
+        { elementType, dims: [32, 1, 2048] },
+      ];
+      const { leaving, staying } = handed(...types);
+      assert.deepEqual(await outputTypes(leaving), types);
+      // Of two values with three dimensions each.
+      assert.deepEqual(await outputTypes(staying), [{ elementType: 'int64', dims: [6] }]);
+      const [shapes] = (await runBenchmark(staying)).values();
+      assert.ok(shapes !== undefined);
+      assert.deepEqual(Array.from(elementsOf(shapes), Number), [3, 64, 512, 32, 1, 2048]);
+    });
+  }
+
+  test('is the difference of two graphs that make the same values from the same weights, and nothing is fed', () => {
+    const { leaving, staying } = handed(large, { elementType: 'int32', dims: [512, 64] });
+    assert.deepEqual(leaving.inputs, staying.inputs);
+    assert.ok(leaving.inputs.length > 0 && leaving.inputs.every(({ role }) => role === 'weight'));
+    assert.notEqual(leaving.signature, staying.signature);
+  });
+
+  test('is of writing much: the weights that are read for it are a small part', () => {
+    const { leaving } = handed(large, { elementType: 'float32', dims: [1, 1000, 1000] });
+    assert.ok(bytesOf(leaving.inputs) < bytesOf([large]) / 10, `${bytesOf(leaving.inputs)} bytes`);
+  });
+
+  test('is measured once for models whose outputs have the same types', () => {
+    const [one, same, other] = [handed(large), handed({ ...large }), handed({ ...large, dims: [128, 2, 128] })];
+    assert.deepEqual([one.leaving.signature, one.staying.signature], [same.leaving.signature, same.staying.signature]);
+    assert.notEqual(one.leaving.signature, other.leaving.signature);
+    assert.deepEqual(one.types, [large]);
+  });
+
+  test('is that of the large outputs where small ones leave beside them', async () => {
+    const { leaving, types } = handed({ elementType: 'float32', dims: [1, 10] }, large);
+    assert.deepEqual(await outputTypes(leaving), [large]);
+    assert.equal(types.length, 2);
+  });
+});
+
+describe('handing over costs nothing', () => {
+  const floats = (count: number): TensorType => ({ elementType: 'float32', dims: [count] });
+
+  test('where the outputs are small in all', () => {
+    assert.equal(handingOver([]), undefined);
+    assert.equal(handingOver([floats(LEAST_BYTES / 4 - 1)]), undefined);
+    assert.notEqual(handingOver([floats(LEAST_BYTES / 4)]), undefined);
+    assert.notEqual(handingOver([floats(LEAST_BYTES / 8), floats(LEAST_BYTES / 8)]), undefined);
+  });
+
+  test('where no single output is large, however many there are', () => {
+    assert.equal(handingOver(Array.from({ length: 1000 }, () => floats(100))), undefined);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { brickNeeds, callNeeds, contextOf, modelNeeds, type Need } from '../../../../plugins/dlbricks/bricks/needs.js';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import type { Protocol } from '../../../../src/measurement/protocol.js';
+import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import { copiesSignature, FOOTPRINT_BYTES, recipeOf, recipeTogether, surrounded } from '../support/measured-bricks.js';
+
+const MIB = 2 ** 20;
+
+const handed = { leaving: signatureOf(50), staying: signatureOf(51) };
+
+describe('what surrounds bricks that are measured together', () => {
+  const footprintOn = (mebibytes: number, cacheBytes = SYSTEM.cacheBytes): number | undefined => {
+    const recipe = recipeTogether([1], { footprintBytes: mebibytes * MIB });
+    return contextOf(recipe, sampleSystem({ cacheBytes }))?.footprintBytes;
+  };
+
+  test('is one of a few sizes, so that models of similar size share measurements', () => {
+    assert.deepEqual(
+      [0.5, 1, 2 - 0.01].map((size) => footprintOn(size)),
+      [MIB, MIB, MIB],
+    );
+    assert.deepEqual(
+      [2 + 0.01, 4, 7].map((size) => footprintOn(size)),
+      [4 * MIB, 4 * MIB, 4 * MIB],
+    );
+  });
+
+  test('is the same for everything that no cache holds', () => {
+    // Of 32 MiB, as the system's is; one and a half times that.
+    assert.deepEqual(
+      [48, 100, 10_000].map((size) => footprintOn(size)),
+      [48 * MIB, 48 * MIB, 48 * MIB],
+    );
+  });
+
+  test('is another on a machine with another cache', () => {
+    assert.deepEqual([footprintOn(100, 8 * MIB), footprintOn(100, 64 * MIB)], [12 * MIB, 96 * MIB]);
+  });
+
+  test('is nothing where a recipe has no footprint', () => {
+    assert.equal(contextOf(recipeOf([1]), SYSTEM), undefined);
+  });
+});
+
+describe('what a brick needs measured', () => {
+  const [alone = assert.fail()] = recipeTogether([1]).bricks;
+  const needsAsCopies = (copies: number, protocol: Protocol = PROTOCOL) => {
+    const [brick = assert.fail()] = recipeOf([1], { copies }).bricks;
+    return brickNeeds(brick, undefined, protocol);
+  };
+
+  test('is itself, as the evaluation says, where it runs alone', () => {
+    assert.deepEqual(brickNeeds(alone, undefined, PROTOCOL), {
+      benchmark: { signature: alone.signature, protocol: PROTOCOL },
+      baseline: undefined,
+    });
+  });
+
+  test('is itself in its surroundings, optimized already, where it runs among others', () => {
+    const context = { footprintBytes: 4 * MIB };
+    assert.deepEqual(brickNeeds(alone, context, PROTOCOL), {
+      benchmark: { signature: alone.signature, protocol: PROTOCOL, context, optimizationLevel: 'disabled' },
+      baseline: undefined,
+    });
+  });
+
+  test('is the graph of its copies and the call that is subtracted, both optimized already', () => {
+    const { benchmark, baseline } = needsAsCopies(4);
+    assert.deepEqual([benchmark.signature, benchmark.optimizationLevel], [copiesSignature(0), 'disabled']);
+    const call = recipeOf([1]).call ?? assert.fail();
+    assert.deepEqual(baseline, { signature: call, protocol: PROTOCOL, optimizationLevel: 'disabled' });
+  });
+
+  test('runs as copies a quarter as often in all, but three times, and never more often than a model', () => {
+    const runs = (copies: number, protocol?: Protocol): number =>
+      needsAsCopies(copies, protocol).benchmark.protocol.runs;
+    // Of 50 runs.
+    assert.deepEqual(
+      [1, 2, 4, 48].map((copies) => runs(copies)),
+      [13, 7, 4, 3],
+    );
+    assert.equal(runs(1, { ...PROTOCOL, runs: 2 }), 2);
+  });
+
+  test('has as copies one warm-up at most, and no more fewest runs than runs', () => {
+    const { warmupRuns, minRuns, runs } = needsAsCopies(48, { ...PROTOCOL, minRuns: 10 }).benchmark.protocol;
+    assert.deepEqual([warmupRuns, minRuns, runs], [1, 3, 3]);
+    assert.equal(needsAsCopies(48, { ...PROTOCOL, warmupRuns: 0 }).benchmark.protocol.warmupRuns, 0);
+  });
+});
+
+describe('what a model needs measured', () => {
+  const ways: Readonly<Record<string, ModelRecipe>> = {
+    'whose bricks run alone': { ...recipeTogether([2, 1]), footprint_bytes: undefined, call: undefined },
+    'whose bricks run as copies': recipeOf([2, 1]),
+    'whose bricks run together': recipeTogether([2, 1]),
+    'whose outputs are handed over': { ...recipeTogether([2, 1]), handing_over: handed },
+  };
+  const keyOf = ({ signature, context }: Need): string => benchmarkKey(signature, context);
+  const composedOf = (recipe: ModelRecipe, needs: readonly Need[]) => {
+    const measurements = needs.map(({ signature, protocol, context }) => {
+      return sampleMeasurement(0, { signature, protocol, ...(context && { context }) });
+    });
+    return compose(surrounded(recipe), observationsOf(measurements));
+  };
+
+  for (const [what, recipe] of Object.entries(ways)) {
+    test(`${what} is all that its estimate is made of, and none of it can be left out`, () => {
+      const needs = modelNeeds(recipe, SYSTEM, PROTOCOL);
+      const { coverage, missing } = composedOf(recipe, needs);
+      assert.deepEqual([coverage, missing], [1, []]);
+      for (const need of needs) {
+        const rest = needs.filter((other) => keyOf(other) !== keyOf(need));
+        assert.ok(composedOf(recipe, rest).missing.length > 0, keyOf(need));
+      }
+    });
+  }
+
+  test('has of calls the empty one and both that hand over, as far as the model has them', () => {
+    const { call } = recipeTogether([]);
+    const signaturesOf = (recipe: ModelRecipe) => callNeeds(recipe, PROTOCOL).map(({ signature }) => signature);
+    assert.deepEqual(signaturesOf({ ...recipeTogether([1]), handing_over: handed }), [
+      call,
+      handed.leaving,
+      handed.staying,
+    ]);
+    assert.deepEqual(signaturesOf({ ...recipeTogether([1]), call: undefined }), []);
+  });
+
+  test('is not the same for a brick in models of two sizes', () => {
+    const sizes = [FOOTPRINT_BYTES, 4 * FOOTPRINT_BYTES];
+    const keys = sizes.flatMap((footprintBytes) => {
+      const recipe = { ...recipeTogether([1], { footprintBytes }), call: undefined };
+      return modelNeeds(recipe, SYSTEM, PROTOCOL).map(keyOf);
+    });
+    assert.equal(new Set(keys).size, 2);
+  });
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import {
+  CALL_MS,
+  crashed,
+  FOOTPRINT_BYTES,
+  measuredBrick,
+  measuredCall,
+  measuredTogetherOn,
+  recipeOf,
+  recipeTogether,
+  surrounded,
+} from '../support/measured-bricks.js';
+
+function near(actual: number | undefined, expected: number): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${actual} is not ${expected}`);
+}
+
+const [LEAVING, STAYING] = [50, 51];
+
+function takes(index: number, ms: number): Measurement {
+  return sampleMeasurement(index, { outcome: { kind: 'samples', runMs: [ms, ms, ms, ms, ms], warmupMs: [] } });
+}
+
+/** Brick 0 three times, brick 1 once. */
+const recipe = recipeTogether([3, 1]);
+const bricks = [measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, 4)];
+
+describe('a model of bricks that are measured together', () => {
+  test('takes what each takes without the cost of watching it, and its own call once', () => {
+    const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]));
+    near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
+    assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
+  });
+
+  test('ignores what a brick takes on its own, and in models of another size', () => {
+    const others = [takes(0, 99), measuredTogetherOn(1, 0, 77, { footprintBytes: 4 * FOOTPRINT_BYTES })];
+    const { coverage, missing } = compose(surrounded(recipe), observationsOf([measuredCall, ...others]));
+    assert.equal(coverage, 0);
+    assert.deepEqual(
+      missing.map(({ reason }) => reason),
+      ['not measured on this system', 'not measured on this system'],
+    );
+  });
+
+  test('says how each of its bricks is measured', () => {
+    const waysOf = (of: ModelRecipe) =>
+      compose(surrounded(of), observationsOf([])).parts.map(({ measured }) => measured);
+    const alone = { ...recipe, footprint_bytes: undefined };
+    assert.deepEqual(waysOf(recipe), [{ way: 'together' }, { way: 'together' }]);
+    assert.deepEqual(waysOf(alone), [{ way: 'alone' }, { way: 'alone' }]);
+    assert.deepEqual(waysOf(recipeOf([1], { copies: 6 })), [{ way: 'copies', copies: 6 }]);
+  });
+
+  test('counts every occasion of a brick in its context, and none of another', () => {
+    const elsewhere = measuredTogetherOn(1, 0, 9, { footprintBytes: 4 * FOOTPRINT_BYTES });
+    const occasions = [...bricks, measuredTogetherOn(2, 0, crashed), measuredTogetherOn(3, 0, 12), elsewhere];
+    const [first] = compose(surrounded(recipe), observationsOf([measuredCall, ...occasions])).parts;
+    assert.deepEqual([first?.ms, first?.occasions, first?.tried, first?.runs, first?.costMs], [11, 2, 3, 10, 200]);
+  });
+});
+
+describe('a model whose outputs take time to hand over', () => {
+  const handing: ModelRecipe = {
+    ...recipe,
+    handing_over: { leaving: signatureOf(LEAVING), staying: signatureOf(STAYING) },
+  };
+  const known = [measuredCall, ...bricks];
+
+  test('takes that time once', () => {
+    const observations = observationsOf([...known, takes(LEAVING, 5), takes(STAYING, 2)]);
+    const { sequential, parallel, missing } = compose(surrounded(handing), observations);
+    near(sequential?.ms, 34 + CALL_MS + 3);
+    // No sequence reads another one's output: the longest path is the slowest one, and the calls are made either way.
+    near(parallel?.ms, 10 + CALL_MS + 3);
+    assert.deepEqual(missing, []);
+  });
+
+  test('lists it as missing where it is not known; the sequences are still covered', () => {
+    const failed = { ...takes(STAYING, 2), outcome: crashed };
+    const estimate = compose(surrounded(handing), observationsOf([...known, takes(LEAVING, 5), failed]));
+    near(estimate.sequential?.ms, 34 + CALL_MS);
+    assert.deepEqual(
+      [estimate.coverage, estimate.missing],
+      [
+        1,
+        [
+          {
+            signature: signatureOf(LEAVING),
+            operators: ['(handing over outputs)'],
+            count: 0,
+            reason: 'crashed: signal 11',
+          },
+        ],
+      ],
+    );
+  });
+
+  test('has an interval that the noise of handing over widens', () => {
+    const spread = { relative: 0, degreesOfFreedom: 10 };
+    const widthWith = (runMs: number[]): number => {
+      const leaving = sampleMeasurement(LEAVING, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
+      const observations = observationsOf([...known, leaving, takes(STAYING, 2)]);
+      const { sequential } = compose(surrounded(handing), observations, spread);
+      return (sequential?.highMs ?? NaN) - (sequential?.lowMs ?? NaN);
+    };
+    assert.ok(widthWith([4, 4.5, 5, 5.5, 6]) > widthWith([5, 5, 5, 5, 5]) + 0.01);
+  });
+});
+
+test('a brick that is measured as copies is so in whatever model it stands', () => {
+  const asCopies: ModelRecipe = { ...recipeOf([1]), footprint_bytes: FOOTPRINT_BYTES };
+  const { sequential, parts } = compose(surrounded(asCopies), observationsOf([measuredCall, ...measuredBrick(0, 10)]));
+  near(sequential?.ms, 10 + CALL_MS);
+  assert.deepEqual(
+    parts.map(({ measured }) => measured.way),
+    ['copies'],
+  );
+});

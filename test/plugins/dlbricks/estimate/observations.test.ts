@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import { measuredBrick, measuredCall, measuredTogetherOn } from '../support/measured-bricks.js';
+
+describe('observations', () => {
+  test('are in the order of their occasions, whatever order they come in', () => {
+    const [first, second, third] = measuredBrick(0, 1, 2, 3);
+    assert.ok(first !== undefined && second !== undefined && third !== undefined);
+    const observations = observationsOf([third, measuredCall, first, second]);
+    assert.deepEqual(observations.get(first.signature), [first, second, third]);
+    assert.deepEqual(observations.get(measuredCall.signature), [measuredCall]);
+  });
+
+  test('of one benchmark are apart by what surrounds it, and from those of its own', () => {
+    const alone = sampleMeasurement(0);
+    const [small, large] = [2 ** 20, 2 ** 22].map((footprintBytes) => measuredTogetherOn(1, 0, 1, { footprintBytes }));
+    const again = measuredTogetherOn(2, 0, 1, { footprintBytes: 2 ** 20 });
+    assert.ok(small !== undefined && large !== undefined);
+    const observations = observationsOf([again, large, alone, small]);
+    assert.equal(observations.size, 3);
+    const of = (footprintBytes?: number) => {
+      const context = footprintBytes === undefined ? undefined : { footprintBytes };
+      return observations.get(benchmarkKey(signatureOf(0), context));
+    };
+    assert.deepEqual([of(), of(2 ** 20), of(2 ** 22), of(2 ** 24)], [[alone], [small, again], [large], undefined]);
+  });
+});

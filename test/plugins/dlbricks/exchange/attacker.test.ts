@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
+import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import { bindDimensions } from '../../../../src/onnx/bind-dimensions.js';
+import { buildZooModel, ZOO } from '../../../../src/zoo/zoo.js';
+
+// Somebody gets a suite, knows every architecture of the zoo, and guesses which one it represents.
+
+type Signatures = ReadonlySet<string>;
+
+function bricksOf(name: string, granularity: number): Signatures {
+  const { dimensions = {} } = ZOO.find((entry) => entry.name === name) ?? {};
+  const model = bindDimensions(buildZooModel(name), new Map(Object.entries(dimensions)), { batch: 1 });
+  const { bricks } = decomposeModel(name, layerGraph(model), granularity);
+  return new Set(bricks.map(({ signature }) => signature));
+}
+
+function zooAt(granularity: number): ReadonlyMap<string, Signatures> {
+  return new Map(ZOO.map(({ name }) => [name, bricksOf(name, granularity)]));
+}
+
+/** Everything of the candidate is in the suite. */
+function isIn(candidate: Signatures, suite: Signatures): boolean {
+  return [...candidate].every((signature) => suite.has(signature));
+}
+
+/** The chance that the attacker names the secret model: one of the architectures that the suite holds whole. */
+function chanceOf(secret: string, decoys: readonly string[], zoo: ReadonlyMap<string, Signatures>): number {
+  const suite = new Set([secret, ...decoys].flatMap((name) => [...(zoo.get(name) ?? [])]));
+  const candidates = [...zoo].filter(([, bricks]) => isIn(bricks, suite)).map(([name]) => name);
+  assert.ok(candidates.includes(secret));
+  return 1 / candidates.length;
+}
+
+/** Mean over all architectures, each hidden behind the next ones of the zoo. */
+function hitRate(t: TestContext, zoo: ReadonlyMap<string, Signatures>, decoys: number): number {
+  const names = [...zoo.keys()];
+  const chances = names.map((secret, index) => {
+    const others = Array.from({ length: decoys }, (_, i) => names[(index + 1 + i) % names.length] ?? '');
+    return chanceOf(secret, others, zoo);
+  });
+  const rate = chances.reduce((sum, chance) => sum + chance, 0) / names.length;
+  t.diagnostic(`${decoys} decoys: the attacker names ${(rate * 100).toFixed(0)} % of ${names.length} models`);
+  return rate;
+}
+
+describe('an attacker who knows the architectures', () => {
+  const zoo = zooAt(1);
+
+  test('recognizes nearly all of them without decoys: a suite hides weights, not a published architecture', (t) => {
+    assert.ok(hitRate(t, zoo, 0) > 0.9);
+  });
+
+  test('recognizes one of four with three decoys', (t) => {
+    assert.ok(hitRate(t, zoo, 3) <= 0.25);
+  });
+
+  test('recognizes no more of them in bricks of one layer than in larger ones', (t) => {
+    assert.ok(hitRate(t, zoo, 3) <= hitRate(t, zooAt(10), 3));
+  });
+});

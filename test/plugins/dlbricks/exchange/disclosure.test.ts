@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { disclosureOf } from '../../../../plugins/dlbricks/exchange/disclosure.js';
+import { signatureOf } from '../../../store/sample-measurement.js';
+
+/** A model with these bricks, of so many kernels each, in this order. */
+function modelOf(kernels: Readonly<Record<number, number>>, sequences: readonly number[]): ModelRecipe {
+  const bricks = Object.keys(kernels).map(Number);
+  return {
+    name: 'model',
+    layers: sequences.length,
+    bricks: bricks.map((brick) => ({
+      signature: signatureOf(brick),
+      operators: Array.from({ length: kernels[brick] ?? 0 }, () => 'Conv'),
+    })),
+    sequences: sequences.map((brick) => bricks.indexOf(brick)),
+    edges: [],
+  };
+}
+
+describe('what a suite discloses', () => {
+  test('is the largest brick, and how many kernels are shown in their order', () => {
+    const disclosure = disclosureOf([modelOf({ 1: 1, 2: 3 }, [1, 2, 2, 1, 1])], []);
+    assert.equal(disclosure.largestBrick, 3);
+    // 6 of 9.
+    assert.equal(disclosure.inLargerBricks, 6 / 9);
+  });
+
+  test('is no order where every brick is one kernel', () => {
+    assert.equal(disclosureOf([modelOf({ 1: 1, 2: 1 }, [1, 2])], []).inLargerBricks, 0);
+  });
+
+  test('is what the models have and no decoy has, each brick once', () => {
+    const models = [modelOf({ 1: 1, 2: 1 }, [1, 2]), modelOf({ 2: 1, 3: 1 }, [2, 3])];
+    const { bricks, inNoDecoy } = disclosureOf(models, [modelOf({ 2: 1, 4: 1 }, [4, 2])]);
+    assert.deepEqual([bricks, inNoDecoy], [3, 2]);
+  });
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type NoiseFacts, noiseWarnings } from '../../../../plugins/dlbricks/report/noise.js';
+import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { sampleMeasurement } from '../../../store/sample-measurement.js';
+import { endToEndOf, estimateOf, measurementOf, resultOf, SETTINGS } from './sample-result.js';
+
+type Conditions = NonNullable<Measurement['conditions']>;
+
+/** A second on four cores. */
+function under(conditions: Partial<Conditions>): Measurement {
+  return sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 4, ...conditions } });
+}
+
+/** Warnings of a machine with four cores, a cause and its message each. */
+function warningsOf(measurements: readonly Measurement[], changes: Partial<NoiseFacts> = {}) {
+  const warnings = noiseWarnings({ measurements, spread: undefined, threads: 4, cores: 4, ...changes });
+  return warnings.map(({ cause, message }) => [cause, message] as const);
+}
+
+function causesOf(...all: Parameters<typeof warningsOf>): readonly string[] {
+  return warningsOf(...all).map(([cause]) => cause);
+}
+
+describe('a warning of noise', () => {
+  test('is not made on a quiet machine, nor on one that does not tell', () => {
+    const quiet = under({ stealMs: 1, othersMs: 10, throttledMs: 1, lowestMhz: 3000, highestMhz: 3010 });
+    assert.deepEqual(warningsOf([quiet], { spread: 0.01 }), []);
+    assert.deepEqual(warningsOf([under({}), sampleMeasurement(0)]), []);
+    assert.deepEqual(warningsOf([]), []);
+  });
+
+  test('has the share of time that other machines took, of all measurements together that know it', () => {
+    // 200 and 0 ms of two seconds on four cores.
+    const [[cause, message] = assert.fail()] = warningsOf([under({ stealMs: 200 }), under({ stealMs: 0 }), under({})]);
+    assert.equal(cause, 'steal');
+    assert.match(message, /other machines/);
+    assert.match(message, /2\.5 %/);
+  });
+
+  test('has the share of time that other processes took', () => {
+    const [[cause, message] = assert.fail()] = warningsOf([under({ othersMs: 400 })]);
+    assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
+  });
+
+  test('counts single measurements that others disturbed where they took little in all', () => {
+    const calm = Array.from({ length: 19 }, () => under({ othersMs: 0 }));
+    const [[cause, message] = assert.fail()] = warningsOf([...calm, under({ othersMs: 800 })]);
+    assert.equal(cause, 'other_load');
+    assert.match(message, /1 of 20 measurements were disturbed/);
+  });
+
+  test('has the share of time for which a quota held runs back, however many cores there are', () => {
+    const [[cause, message] = assert.fail()] = warningsOf([under({ throttledMs: 20 })]);
+    assert.deepEqual([cause, /2\.0 %/.test(message)], ['quota', true]);
+  });
+
+  test('has the frequencies between which the processor ran, of all measurements', () => {
+    const seen = [under({ lowestMhz: 2900, highestMhz: 3000 }), under({ lowestMhz: 2000, highestMhz: 2900 })];
+    const [[cause, message] = assert.fail()] = warningsOf(seen);
+    assert.deepEqual([cause, /2000 to 3000 MHz/.test(message)], ['frequency', true]);
+  });
+
+  test('is of more threads than cores', () => {
+    assert.deepEqual(causesOf([], { threads: 5 }), ['threads']);
+    assert.deepEqual(causesOf([], { threads: 4 }), []);
+  });
+
+  test('is of processes that differ, and says whether the machine tells why', () => {
+    const [[cause, message] = assert.fail()] = warningsOf([], { spread: 0.08 });
+    assert.deepEqual([cause, /8\.0 %.*does not tell/.test(message)], ['spread', true]);
+    const [, [, explained] = assert.fail()] = warningsOf([under({ othersMs: 400 })], { spread: 0.08 });
+    assert.match(explained, /see the other warnings/);
+  });
+});
+
+test('a report warns of what disturbed its bricks, and of what disturbed its whole models', () => {
+  const model = { estimate: estimateOf('model', 10), endToEnd: endToEndOf(0, 10, 100, 10) };
+  const busy = { wallMs: 1000, cores: 4, othersMs: 3000 };
+  const disturbed: Measurement = { ...measurementOf(10), conditions: busy };
+  const causes = (result: ReturnType<typeof resultOf>): readonly string[] => {
+    return reportOf(result, SETTINGS).warnings.map(({ cause }) => cause);
+  };
+  assert.deepEqual(causes(resultOf([model])), []);
+  assert.deepEqual(causes(resultOf([model], { bricks: [disturbed] })), ['other_load']);
+  const whole = { ...model, endToEnd: { ...model.endToEnd, repeat: disturbed } };
+  assert.deepEqual(causes(resultOf([whole])), ['other_load']);
+});

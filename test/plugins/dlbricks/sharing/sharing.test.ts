@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { type BricksOfModel, sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+
+const NOTHING = observationsOf([]);
+
+/** A model of these bricks in this order; brick i takes about i + 1 ms. */
+function modelOf(name: string, sequences: readonly number[], footprintBytes?: number): BricksOfModel {
+  const unique = [...new Set(sequences)];
+  const recipe: ModelRecipe = {
+    name,
+    layers: sequences.length * 3,
+    ...(footprintBytes === undefined ? {} : { footprint_bytes: footprintBytes }),
+    bricks: unique.map((brick) => ({ signature: signatureOf(brick), operators: [`Op${brick}`] })),
+    sequences: sequences.map((brick) => unique.indexOf(brick)),
+    edges: [],
+  };
+  return { recipe, roughMs: unique.map((brick) => brick + 1) };
+}
+
+/** Brick number `brick`, measured to take so long. */
+function measured(brick: number, ms: number): Measurement {
+  return sampleMeasurement(brick, { outcome: { kind: 'samples', runMs: [ms, ms, ms, ms, ms], warmupMs: [] } });
+}
+
+describe('sharing among models', () => {
+  test('counts repeats within a model and bricks that others have too', () => {
+    const models = [modelOf('a', [0, 1, 1, 2]), modelOf('b', [1, 3]), modelOf('c', [4])];
+    const { models: shared, sequences, unique } = sharingAmong(models, SYSTEM, NOTHING);
+
+    assert.deepEqual(
+      shared.map((model) => [model.sequences, model.unique, model.ownRepeats, model.coveredByOthers]),
+      [
+        [4, 3, 0.25, 0.5],
+        [2, 2, 0, 0.5],
+        [1, 1, 0, 0],
+      ],
+    );
+    assert.deepEqual([sequences, unique], [7, 5]);
+  });
+
+  test('compares each two models by their different bricks', () => {
+    const models = [modelOf('a', [0, 1, 1]), modelOf('b', [1, 2, 3]), modelOf('c', [0, 1])];
+    assert.deepEqual(sharingAmong(models, SYSTEM, NOTHING).jaccard, [
+      [1, 1 / 4, 1],
+      [1 / 4, 1, 1 / 4],
+      [1, 1 / 4, 1],
+    ]);
+  });
+
+  test('has no share of others where there are none', () => {
+    const [only] = sharingAmong([modelOf('a', [0, 0])], SYSTEM, NOTHING).models;
+    assert.equal(only?.coveredByOthers, undefined);
+    assert.equal(only?.timeCoveredByOthers, undefined);
+  });
+
+  test('knows no time in other models before every brick of the model is measured', () => {
+    const models = [modelOf('a', [0, 1]), modelOf('b', [1])];
+    const some = observationsOf([measured(1, 3)]);
+    const all = observationsOf([measured(0, 1), measured(1, 3)]);
+    assert.equal(sharingAmong(models, SYSTEM, some).models[0]?.timeCoveredByOthers, undefined);
+    assert.equal(sharingAmong(models, SYSTEM, all).models[0]?.timeCoveredByOthers, 0.75);
+  });
+
+  test('says how much of a model is measured, by count and by the work that its shapes suggest', () => {
+    const [model] = sharingAmong([modelOf('a', [0, 0, 3])], SYSTEM, observationsOf([measured(3, 40)])).models;
+    assert.equal(model?.measured, 1 / 3);
+    // 4 of 1 + 1 + 4.
+    assert.equal(model.timeMeasured, 4 / 6);
+  });
+
+  test('takes failures for not measured', () => {
+    const failed = sampleMeasurement(0, { outcome: { kind: 'failure', reason: 'crashed', message: 'signal 11' } });
+    assert.equal(sharingAmong([modelOf('a', [0])], SYSTEM, observationsOf([failed])).models[0]?.measured, 0);
+  });
+
+  test('takes the same brick for another one in a model of much larger footprint', () => {
+    const models = [modelOf('small', [0], 2 ** 20), modelOf('large', [0], 2 ** 32)];
+    const { models: shared, unique } = sharingAmong(models, SYSTEM, NOTHING);
+    assert.deepEqual(
+      shared.map(({ coveredByOthers }) => coveredByOthers),
+      [0, 0],
+    );
+    assert.equal(unique, 2);
+  });
+});
