@@ -1,13 +1,13 @@
 import { compose } from '../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../plugins/dlbricks/estimate/brick-latency.js';
+import { observationsOf } from '../plugins/dlbricks/estimate/observations.js';
 import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../src/agent/fake-agent.js';
-import { protocolKey, type Protocol } from '../src/measurement/protocol.js';
+import { setupKey } from '../src/measurement/measurement.js';
 import { openStore } from '../src/store/open-store.js';
 import { ZOO } from '../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 import { zooLayers } from './decompose.js';
-import { measureOne } from '../test/agent/support/measure-one.js';
+import { measureOne, type Setup, setupOf } from '../test/agent/support/measure-one.js';
 
 export interface ComposeBenchmark {
   readonly models: number;
@@ -20,7 +20,7 @@ export interface ComposeBenchmark {
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
-const PROTOCOL: Protocol = {
+const SETUP: Setup = {
   warmupRuns: 3,
   runs: 50,
   minRuns: 10,
@@ -39,16 +39,17 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
     const decompose = () => ZOO.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
     const bricks = uniqueBricks(decompose());
     await Promise.all(
-      bricks.map(async (brick) => store.putMeasurement(await measureOne(agent, brick, RUN_OPTIONS, PROTOCOL))),
+      bricks.map(async (brick) => store.putMeasurement(await measureOne(agent, brick, RUN_OPTIONS, SETUP))),
     );
 
+    const { protocol, occasion } = setupOf(SETUP);
     const start = performance.now();
     const models = decompose();
     const withGraphs = performance.now();
     const signatures = uniqueBricks(models).map(({ signature }) => signature);
-    const measurements = await store.findMeasurements(signatures, fingerprint, protocolKey(PROTOCOL));
+    const measurements = await store.findMeasurements(signatures, fingerprint, setupKey({ protocol, occasion }));
     const observations = observationsOf(measurements.values());
-    const estimates = models.map(({ recipe }) => compose(recipe, observations));
+    const estimates = models.map(({ recipe }) => compose({ recipe, context: undefined }, observations));
     const end = performance.now();
     await store.close();
     if (estimates.some(({ coverage }) => coverage !== 1)) throw new Error('the store lacks bricks');

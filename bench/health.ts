@@ -2,10 +2,10 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { startAgent } from '../src/agent/services/server.js';
-import type { Protocol } from '../src/measurement/protocol.js';
 import { weightlessBenchmark } from '../src/measurement/weightless.js';
 import { bindDimensions } from '../src/onnx/bind-dimensions.js';
 import { buildZooModel } from '../src/zoo/zoo.js';
+import { measureOne, type Setup } from '../test/agent/support/measure-one.js';
 
 export interface HealthBenchmark {
   readonly model: string;
@@ -17,7 +17,7 @@ export interface HealthBenchmark {
 
 const INTERVAL_MS = 10;
 
-const PROTOCOL: Protocol = {
+const SETUP: Setup = {
   warmupRuns: 3,
   runs: 1_000_000,
   minRuns: 10,
@@ -47,9 +47,9 @@ export async function benchmarkHealth(model = 'resnet18', threads = 1): Promise<
     const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
     let running = false;
     let done = false;
-    const measurement = measuring
-      .measure(benchmark, runOptions, PROTOCOL, { onProgress: ({ phase }) => (running = phase === 'running') })
-      .finally(() => (done = true));
+    const measurement = measureOne(measuring, benchmark, runOptions, SETUP, {
+      onProgress: ({ phase }) => (running = phase === 'running'),
+    }).finally(() => (done = true));
     const answersMs: number[] = [];
     for (; !done; await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))) {
       if (!running) continue;

@@ -1,7 +1,7 @@
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { kernelTable } from '../src/agent/kernel-table.js';
 import { startAgent } from '../src/agent/services/server.js';
-import type { Protocol } from '../src/measurement/protocol.js';
+import type { Limits, Protocol } from '../src/measurement/protocol.js';
 import { trimmedMean } from '../src/measurement/trimmed-mean.js';
 import { weightlessBenchmark } from '../src/measurement/weightless.js';
 import { bindDimensions } from '../src/onnx/bind-dimensions.js';
@@ -34,10 +34,9 @@ const PROTOCOL: Protocol = {
   runs: 100,
   minRuns: 10,
   timeBudgetMs: 5000,
-  occasion: 1,
-  timeLimitMs: 60_000,
-  memoryLimitBytes: 2 ** 33,
 };
+
+const LIMITS: Limits = { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 33 };
 
 /** Nanoseconds that a span takes longer than the same work without one. */
 function spanNs(count: number): number {
@@ -78,7 +77,8 @@ export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingB
     };
     const onNs = spanNs(SPANS / 10);
     const callOnMs = await inTrace(callMs);
-    const trace = await inTrace(() => client.trace(benchmark, RUN_OPTIONS, PROTOCOL, 'FRAMEWORK_TRACE'));
+    const request = { benchmark, runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };
+    const trace = await inTrace(() => client.trace(request, 'FRAMEWORK_TRACE'));
     const { modelMs, overheadMs, rows } = kernelTable(trace);
     return { offNs, onNs, callOffMs, callOnMs, model, modelMs, profileMs: overheadMs, kernels: rows.length };
   } finally {

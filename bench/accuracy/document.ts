@@ -1,5 +1,5 @@
 import type { ModelReport, Report } from '../../plugins/dlbricks/report/report.js';
-import { formatMs } from '../../plugins/dlbricks/report/columns.js';
+import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
 import type { Outcome } from './run-configuration.js';
 
 /** What the project promises, by threads: mean and worst error, percent. */
@@ -8,8 +8,9 @@ const TARGETS: Readonly<Record<number, { readonly mean: number; readonly worst: 
   2: { mean: 5, worst: 12 },
 };
 
-function percent(value: number | null, digits = 1): string {
-  return value === null ? '-' : `${value.toFixed(digits)} %`;
+/** How far the estimate is from what was measured. */
+function errorOf({ normalized_latency: normalized }: ModelReport): string {
+  return percent(normalized === null ? null : (normalized - 1) * 100);
 }
 
 function again({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
@@ -28,6 +29,7 @@ function row(model: ModelReport): string {
     formatMs(model.end_to_end_ms),
     again(model),
     normalized === null ? '-' : normalized.toFixed(3),
+    errorOf(model),
     model.interval_hit === null ? '-' : model.interval_hit ? 'yes' : 'no',
     model.limited_by?.replace('_', ' ') ?? '-',
   ];
@@ -35,15 +37,36 @@ function row(model: ModelReport): string {
 }
 
 const HEADER = [
-  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | within ± | bricks known to |',
-  '|---|---:|---:|---:|---:|---:|---:|---:|---|---|',
+  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | error | within ± | bricks known to |',
+  '|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|',
 ];
 
 function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-function figures({ report, configuration, preparingSeconds, wholePeakBytes, brickPeakBytes }: Outcome): string[] {
+function ratio(value: number | null): string {
+  return value === null ? UNKNOWN : value.toFixed(2);
+}
+
+/** What estimates and the alternative cost, and how often the one goes into the other. */
+function costFigures({ costs, ratios }: Report['summary']): string[] {
+  const once = (first: number | undefined, again: number | undefined): string => {
+    if (first === undefined || again === undefined) return UNKNOWN;
+    return `${first.toFixed(1)} s once, ${again.toFixed(1)} s again`;
+  };
+  const before = costs === null ? UNKNOWN : `${(costs.reading_seconds + costs.preparing_seconds).toFixed(1)} s`;
+  return [
+    `| measuring the bricks | ${once(costs?.bricks_first_seconds, costs?.bricks_again_seconds)} |`,
+    `| measuring the whole models | ${once(costs?.models_first_seconds, costs?.models_again_seconds)} |`,
+    `| loading and optimizing the graphs | ${before} |`,
+    `| whole models over bricks, the paper's: one run of each | ${ratio(ratios.paper)} |`,
+    `| whole models over bricks, measured: each once, everything included | ${ratio(ratios.measured)} |`,
+    `| whole models over bricks, as run: all that was measured | ${ratio(ratios.as_run)} |`,
+  ];
+}
+
+function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outcome): string[] {
   const { summary } = report;
   const target = TARGETS[configuration.threads];
   const aim = (value: number | undefined): string => (value === undefined ? '' : ` (target: at most ${value} %)`);
@@ -56,9 +79,7 @@ function figures({ report, configuration, preparingSeconds, wholePeakBytes, bric
     `| repeatability of whole models on this machine | ${percent(summary.repeatability_percent)} |`,
     `| standard deviation of a brick between processes | ${percent(summary.spread_percent)} |`,
     `| intervals that hold the measured latency | ${percent(summary.interval_hit_percent)} (they claim ${report.settings.confidence * 100} %) |`,
-    `| measuring the bricks, every occasion | ${summary.brick_seconds?.toFixed(1) ?? '-'} s |`,
-    `| measuring the whole models, both occasions | ${summary.end_to_end_seconds?.toFixed(1) ?? '-'} s |`,
-    `| loading and optimizing the graphs, as far as no cache had them | ${preparingSeconds.toFixed(1)} s |`,
+    ...costFigures(summary),
     `| peak memory, whole models / bricks | ${gigabytes(wholePeakBytes)} / ${gigabytes(brickPeakBytes)} |`,
     ...report.warnings.map(({ message }) => `| noise | ${message} |`),
   ];
@@ -98,9 +119,9 @@ export function accuracyDocument(outcomes: readonly Outcome[], date: string, ana
     '',
     `${first === undefined ? '' : machine(first.report)}. ${date}. Kernel cut, default settings.`,
     '',
-    '*constructed* is the estimate, *normalized* = constructed / end-to-end. *again* is a second measurement of the whole model in',
-    'another process, after everything else, relative to the first: the floor under every figure. *within ±*: whether the measured',
-    "latency lies in the estimate's interval. How it is all done: [measuring.md](measuring.md).",
+    '*constructed* is the estimate, *normalized* = constructed / end-to-end, *error* = normalized - 1. *again* is a second measurement',
+    'of the whole model in another process, after everything else, relative to the first: the floor under every figure. *within ±*:',
+    "whether the measured latency lies in the estimate's interval. How it is all done: [measuring.md](measuring.md).",
     '',
     ...outcomes.flatMap(section),
     analysis.trim() === '' ? '## Analysis\n' : analysis.trim(),

@@ -2,16 +2,18 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cliProgress from 'cli-progress';
-import type { EstimateEvent } from '../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../plugins/dlbricks/measure/measure-all.js';
+import { summaryLines } from '../../plugins/dlbricks/report/columns.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
 import { EXIT_INTERRUPTED } from '../../src/base/exit-codes.js';
+import type { EvaluationEvent } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { configurations, type Configuration } from './configurations.js';
 import { accuracyDocument } from './document.js';
 import { plotGrowth, plotPredictions } from './plots.js';
-import { type Outcome, type Place, runConfiguration } from './run-configuration.js';
+import { type Outcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
 
 // `make bench-accuracy`: every table and plot of docs/accuracy.md. What is measured is kept in out/accuracy, so that an interrupted
@@ -40,7 +42,10 @@ async function analysisIn(path: string): Promise<string> {
   return start < 0 ? '' : text.slice(start);
 }
 
-async function runAll(all: readonly Configuration[], place: Omit<Place, 'onEvent'>): Promise<readonly Outcome[]> {
+async function runAll(
+  all: readonly Configuration[],
+  place: Omit<MeasuringContext, 'onEvent'>,
+): Promise<readonly Outcome[]> {
   const bar = new cliProgress.SingleBar(
     {
       format: '{bar} {percentage} %  {left}  {doing}',
@@ -56,13 +61,14 @@ async function runAll(all: readonly Configuration[], place: Omit<Place, 'onEvent
   const outcomes: Outcome[] = [];
   try {
     for (const [index, configuration] of all.entries()) {
-      const onEvent = (event: EstimateEvent): void => {
-        if (event.kind !== 'measuring' && event.kind !== 'preparing') return;
-        const doing = event.kind === 'preparing' ? `preparing ${event.model}` : event.label;
+      let prepared = false;
+      const onEvent = (event: EvaluationEvent): void => {
+        if (event.kind === 'planned') prepared = true;
+        if (event.kind !== 'measuring') return;
         // Preparing is a small part of the work, and further occasions come after the bar's first full round.
-        const share = (event.done / event.total) * (event.kind === 'preparing' ? 0.05 : 0.9);
-        left.update(index, event.kind === 'preparing' ? share : 0.05 + share, performance.now());
-        bar.update(Math.floor(left.share * 1000), { left: left.text, doing: `${configuration.name}: ${doing}` });
+        const share = (event.done / event.total) * (prepared ? 0.9 : 0.05);
+        left.update(index, prepared ? 0.05 + share : share, performance.now());
+        bar.update(Math.floor(left.share * 1000), { left: left.text, doing: `${configuration.name}: ${event.label}` });
       };
       outcomes.push(await runConfiguration(configuration, { ...place, onEvent }));
       if (place.signal.aborted) break;
@@ -94,10 +100,7 @@ async function main(): Promise<number> {
     await writeFile(DOCUMENT, accuracyDocument(outcomes, date, await analysisIn(DOCUMENT)));
     await writeFile(join(OUT, 'reports.json'), JSON.stringify(outcomes.map(({ report }) => report)));
     for (const { configuration, report } of outcomes) {
-      const { mape_percent: mean, worst_percent: worst, interval_hit_percent: hits } = report.summary;
-      console.log(
-        `${configuration.name}: mean error ${mean?.toFixed(1) ?? '-'} %, worst ${worst?.toFixed(1) ?? '-'} %, intervals hold ${hits?.toFixed(0) ?? '-'} %`,
-      );
+      console.log(`${configuration.name}:\n${summaryLines(report).join('\n')}\n`);
     }
     console.log('docs/accuracy.md');
     return 0;

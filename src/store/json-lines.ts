@@ -6,7 +6,10 @@ import { transferRecordSchema, type TransferRecord } from './transfer-record.js'
 const MAX_LINE_BYTES = 256 * 1024 ** 2;
 
 /** The first line of every file; raised with every change that an older version of this program would misread. */
-const FORMAT = { format: 'mlmodelscope-store', version: 1 } as const;
+const FORMAT = { format: 'mlmodelscope-store', version: 2 } as const;
+
+/** 1 has measurements in an older form. */
+const KNOWN_VERSIONS: readonly unknown[] = [1, FORMAT.version];
 
 /** Records as lines of JSON, each with its newline, after one that says what they are. */
 export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
@@ -41,7 +44,7 @@ function requireFormat(json: unknown, source: string): void {
   >;
   if (format !== FORMAT.format)
     throw wrong(source, 1, `expected ${JSON.stringify(FORMAT)}, as "store export" writes it`);
-  if (version !== FORMAT.version) {
+  if (!KNOWN_VERSIONS.includes(version)) {
     throw wrong(source, 1, `version ${String(version)} of the format is not known; update this program`);
   }
 }

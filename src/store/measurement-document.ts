@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
-import { measurementSchema, type Measurement } from '../measurement/measurement.js';
+import { measurementSchema, type Measurement, upgradedMeasurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
 import { readText, type Read } from './stored-text.js';
 
@@ -14,6 +14,9 @@ export const measurementDocumentSchema = z.strictObject({
   ...measurementSchema.shape,
   system: z.string().regex(/^[0-9a-f]{64}\.[0-9a-f]{16}$/),
 });
+
+/** The same as this version or an older one wrote it. */
+export const storedDocumentSchema = z.preprocess(upgradedMeasurement, measurementDocumentSchema);
 
 export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
 
@@ -50,7 +53,7 @@ export function checkedMeasurement(measurement: Measurement): Measurement {
 
 /** Reads the text of a stored measurement; `systemOf` reads the system that it refers to. */
 export function readMeasurement(text: string, systemOf: (id: string) => Read<System>): Read<Measurement> {
-  const read = readText(text, measurementDocumentSchema);
+  const read = readText(text, storedDocumentSchema);
   if (!read.ok) return read;
   const system = systemOf(read.value.system);
   return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;

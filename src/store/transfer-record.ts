@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { measurementSchema } from '../measurement/measurement.js';
+import { storedMeasurementSchema } from '../measurement/measurement.js';
 import { collectionShapeSchema } from './collection-shape.js';
 import type { CollectionDefinition, CollectionShape } from './collection.js';
 
@@ -11,7 +11,7 @@ const anyDocumentSchema = z.custom<Record<string, unknown>>(
 
 /** One thing of a store, as it is moved to another one. */
 export const transferRecordSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('measurement'), measurement: measurementSchema }),
+  z.strictObject({ kind: z.literal('measurement'), measurement: storedMeasurementSchema }),
   z.strictObject({ kind: z.literal('document'), collection: collectionShapeSchema, document: anyDocumentSchema }),
 ]);
 

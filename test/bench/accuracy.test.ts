@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cutOf, precisionOf, protocolOf } from '../../plugins/dlbricks/commands/options.js';
+import { settingsOf } from '../../plugins/dlbricks/commands/options.js';
 import { configurations } from '../../bench/accuracy/configurations.js';
 import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
-import { PRECISION, PROTOCOL, SETTINGS } from '../../bench/accuracy/run-configuration.js';
+import { SETTINGS } from '../../bench/accuracy/run-configuration.js';
 import { linearScale, logScale } from '../../bench/accuracy/svg.js';
 import { TimeLeft } from '../../bench/accuracy/time-left.js';
 
 describe('the accuracy benchmark', () => {
   test('measures as the command does by default', () => {
-    const { cut, granularity } = cutOf({});
-    assert.deepEqual({ cut, granularity }, SETTINGS);
-    assert.deepEqual(protocolOf({}), PROTOCOL);
-    assert.deepEqual(precisionOf({}), PRECISION);
+    assert.deepEqual({ ...settingsOf({}), measure_end_to_end: true }, SETTINGS);
   });
 
   test('has every zoo model with each number of threads, and only small ones in batches', async () => {

@@ -5,6 +5,8 @@ import { sampleMeasurement } from '../store/sample-measurement.js';
 
 /** With everything that a measurement can have. */
 const MEASUREMENT = sampleMeasurement(1, {
+  context: { footprintBytes: 2 ** 20 },
+  outcome: { kind: 'samples', runMs: [2.5, 2.25], warmupMs: [9.75], overheadMs: 0.125 },
   conditions: {
     wallMs: 900,
     cores: 2,
@@ -40,8 +42,13 @@ function pathsIn(value: unknown, around: Path = []): readonly Path[] {
 
 const WATCHED = ['stealMs', 'othersMs', 'throttledMs', 'lowestMhz', 'highestMhz'];
 
-/** What some machines do not say. */
-const OPTIONAL: ReadonlySet<string> = new Set(['conditions', ...WATCHED.map((key) => `conditions.${key}`)]);
+/** What some machines do not say, and what only measurements of bricks among others have. */
+const OPTIONAL: ReadonlySet<string> = new Set([
+  'conditions',
+  ...WATCHED.map((key) => `conditions.${key}`),
+  'context',
+  'outcome.overheadMs',
+]);
 
 const HEX = 'ab'.repeat(32);
 
@@ -58,7 +65,16 @@ describe('a measurement', () => {
     test(`may ${isOptional ? '' : 'not '}lack ${name}`, () => assert.equal(isAccepted(path, undefined), isOptional));
   }
 
-  for (const path of [[], ['system'], ['system', 'runOptions'], ['protocol'], ['outcome'], ['conditions']]) {
+  for (const path of [
+    [],
+    ['system'],
+    ['system', 'runOptions'],
+    ['protocol'],
+    ['limits'],
+    ['context'],
+    ['outcome'],
+    ['conditions'],
+  ]) {
     test(`has no other key${path.length === 0 ? '' : ` in ${path.join('.')}`}`, () => {
       assert.equal(isAccepted([...path, 'more'], 1), false);
     });
@@ -83,6 +99,8 @@ describe('a measurement', () => {
     ['limits.memoryLimitBytes', [0.5], [0]],
     ['outcome.runMs', [[0]], [[], [-1], ['1']]],
     ['outcome.warmupMs', [[], [0]], [[-1]]],
+    ['outcome.overheadMs', [0], [-1]],
+    ['context.footprintBytes', [1], [0, 1.5]],
     ['costMs', [0], [-1, Number.NaN, Infinity]],
     ['sessionMs', [0], [-1]],
     ['peakMemoryBytes', [0], [-1]],

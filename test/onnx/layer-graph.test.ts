@@ -69,7 +69,10 @@ describe('layers', () => {
       node('Reshape', ['x', 'target'], ['y']),
     ];
     const of = parsed(nodes, { initializer: [integers('last', [1n]), integers('one', [1n])] });
-    assert.deepEqual(unknownValues(of), ['shape', 'width', 'target']);
+    assert.deepEqual(unknownValues(of), {
+      types: ['shape', 'width', 'target'],
+      contents: ['shape', 'width', 'target'],
+    });
 
     const inferred = new Map([
       ['shape', integersOf(1, 4)],
@@ -96,14 +99,14 @@ describe('layers', () => {
 describe('types', () => {
   test('of the file are enough where it has them all', () => {
     const of = parsed([node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])], typed('a'));
-    assert.deepEqual(unknownValues(of), []);
+    assert.deepEqual(unknownValues(of), { types: [], contents: [] });
     assert.deepEqual([...layerGraph(of).types.keys()].sort(), ['a', 'x', 'y']);
   });
 
   test('of weights that a ConstantOfShape makes need no runtime', () => {
     const nodes = [node('ConstantOfShape', ['size'], ['w']), node('Add', ['x', 'w'], ['y'])];
     const of = parsed(nodes, { initializer: [integers('size', [1n, 4n])] });
-    assert.deepEqual(unknownValues(of), []);
+    assert.deepEqual(unknownValues(of), { types: [], contents: [] });
     assert.deepEqual(layerGraph(of).constants.get('w')?.dims, [1, 4]);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -50,14 +51,20 @@ describe('materialize', () => {
     assert.deepEqual(floatsOf(external.get('y')), floatsOf(inline.get('y')));
   });
 
-  test('external data is there as long as the model is open', async () => {
+  test('external data is gone as soon as the model is open, and what others have beside it is not', async () => {
     await withFolder(async (temporaryFolder) => {
+      await mkdir(temporaryFolder, { recursive: true });
+      await writeFile(join(temporaryFolder, 'theirs'), '');
       const options = { temporaryFolder, inlineLimitBytes: 100 };
       const model = await openFilledModel(predictor, materialize(matMul), runOptions, options);
-      const whileOpen = existsSync(temporaryFolder);
-      await model.close();
-
-      assert.deepEqual([whileOpen, existsSync(temporaryFolder)], [true, false]);
+      try {
+        assert.deepEqual(await readdir(temporaryFolder), ['theirs']);
+        const outputs = await model.prepare(makeFeeds(matMul)).evaluate();
+        const expected = matMulResult(matMul);
+        assert.ok(floatsOf(outputs.get('y')).every((value, j) => Math.abs(value - (expected[j] ?? NaN)) < 1e-5));
+      } finally {
+        await model.close();
+      }
     });
   });
 

@@ -88,8 +88,8 @@ describe('moving a store', () => {
     ['another file', () => ['{"a":1}', ''], /results\.jsonl:1: expected .*mlmodelscope-store/],
     [
       'a newer format',
-      ([head = '', ...rest]) => [head.replace(':1}', ':2}'), ...rest],
-      /version 2 .* update this program/,
+      ([head = '', ...rest]) => [head.replace(':2}', ':3}'), ...rest],
+      /version 3 .* update this program/,
     ],
     ['a file that was cut off', (lines) => [...lines.slice(0, 4), '{"kind":"meas'], /results\.jsonl:5: not JSON/],
     [

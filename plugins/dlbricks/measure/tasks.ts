@@ -115,6 +115,12 @@ export function taskKey({ benchmark, context, occasion }: MeasureRequest): strin
   return `${benchmarkKey(benchmark.signature, context)} on ${occasion}`;
 }
 
+/** Each task once, where it is first asked for. */
 export function distinct(tasks: readonly Task[]): readonly Task[] {
-  return [...new Map(tasks.toReversed().map((task) => [taskKey(task.request), task])).values()].toReversed();
+  const byKey = new Map<string, Task>();
+  for (const task of tasks) {
+    const key = taskKey(task.request);
+    if (!byKey.has(key)) byKey.set(key, task);
+  }
+  return [...byKey.values()];
 }

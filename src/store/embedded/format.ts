@@ -2,8 +2,11 @@ import type { Database, RootDatabase } from 'lmdb';
 import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
 
-/** Raised with every change that an older version of this program would misread. */
-const SCHEMA_VERSION = 1;
+/**
+ * Raised with every change that an older version of this program would misread. 2 keeps occasion and limits beside a measurement's
+ * protocol, and its context; what 1 wrote is read as it is.
+ */
+const SCHEMA_VERSION = 2;
 
 /** The table that says what the environment is, and the only key in it. */
 const FORMAT_TABLE = 'format';
@@ -17,22 +20,23 @@ export function requireOwnTables(tables: readonly string[], folder: string): voi
 }
 
 /**
- * Marks a new environment as a store of this version, or checks the mark of an existing one, before any other table is
- * touched.
+ * Marks a new environment or an older store as one of this version, or checks the mark of an existing one, before any other
+ * table is touched.
  *
  * Throws a PlatformError with code `storage` for the store of a newer version and for somebody else's environment.
  */
 export function requireFormat(root: RootDatabase<string, string>, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
-  const text = root.transactionSync(() => {
-    const stored = table.get(FORMAT_KEY);
-    if (stored === undefined) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
-    return stored;
+  const found = root.transactionSync(() => {
+    const text = table.get(FORMAT_KEY);
+    const version = text === undefined ? 0 : schemaVersionIn(text, folder);
+    if (version < SCHEMA_VERSION) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
+    return version;
   });
-  if (text !== undefined && schemaVersionIn(text, folder) > SCHEMA_VERSION) {
+  if (found > SCHEMA_VERSION) {
     throw new PlatformError(
       'storage',
-      `The store ${folder} was written by a newer version of this program (schema ${schemaVersionIn(text, folder)}; this ` +
+      `The store ${folder} was written by a newer version of this program (schema ${found}; this ` +
         `version reads up to ${SCHEMA_VERSION}). Update this program, or use another store with --store.`,
     );
   }

@@ -2,7 +2,7 @@ import { measurementKey, type Measurement } from '../../measurement/measurement.
 import { systemSchema, type System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { collectionShapeSchema, requireShape } from '../collection-shape.js';
-import { measurementDocumentSchema, toDocuments } from '../measurement-document.js';
+import { storedDocumentSchema, toDocuments } from '../measurement-document.js';
 import { hasKey, measurementId } from '../measurement-id.js';
 import type { ResultStore } from '../result-store.js';
 import { closedError } from '../storage-error.js';
@@ -161,7 +161,7 @@ export class MongoResultStore implements ResultStore {
 
   #read(document: object): Read<Measurement> {
     const json = withoutFields(document, '_id', 'fingerprint', 'protocolKey');
-    const read = readJson(json, measurementDocumentSchema);
+    const read = readJson(json, storedDocumentSchema);
     if (!read.ok) return read;
     const system = this.#knownSystems.get(read.value.system) ?? { ok: false, problem: 'its system is missing' };
     return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;

@@ -21,7 +21,7 @@ const { traceBenchmark } = TraceServiceService;
 /** A file of the folder that this agent was started in: somebody's token, in a worse case. */
 const SECRET = 'package.json';
 
-const refused = hasStatus(status.INVALID_ARGUMENT, /keeps the values of a tensor in another file/);
+const refused = hasStatus(status.INVALID_ARGUMENT, /values of a tensor (in another|are in an external) file/);
 
 const SHAPES: Readonly<Record<string, { readonly elementType: 'float32' | 'bool'; readonly dims: readonly number[] }>> =
   {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
-import type { MeasuringContext, EstimateEvent } from '../../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../../plugins/dlbricks/measure/measure-all.js';
+import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { PROTOCOL } from '../../store/sample-measurement.js';
+import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
-import { measureOne } from '../../agent/support/measure-one.js';
 
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 
@@ -21,6 +21,8 @@ const request: EstimateRequest = {
   granularity: 1,
   runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
   protocol: PROTOCOL,
+  limits: LIMITS,
+  readingMs: 0,
   measureEndToEnd: false,
   precision: { targetError: 0.05, mostRepetition: 1 },
 };
@@ -28,15 +30,27 @@ const request: EstimateRequest = {
 async function run(
   changes: Partial<EstimateRequest>,
   context: Pick<MeasuringContext, 'agent' | 'store'> & Partial<MeasuringContext>,
-): Promise<{ readonly result: EstimateResult; readonly events: readonly EstimateEvent[] }> {
-  const events: EstimateEvent[] = [];
+): Promise<{ readonly result: EstimateResult; readonly events: readonly EvaluationEvent[] }> {
+  const events: EvaluationEvent[] = [];
   const { signal } = new AbortController();
-  const whole = { signal, onEvent: (event: EstimateEvent) => void events.push(event), ...context };
+  const whole = { signal, onEvent: (event: EvaluationEvent) => void events.push(event), ...context };
   return { result: await evaluate({ ...request, ...changes }, whole), events };
 }
 
 function near(actual: number | undefined, expected: number): void {
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * expected, `${actual} is not ${expected}`);
+}
+
+/** What an evaluation tells of further occasions. */
+function repetitionsIn(events: readonly EvaluationEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    return event.kind === 'note' && event.message.startsWith('repeating') ? [event.message] : [];
+  });
+}
+
+/** A result but for its wall times, which are never the same twice. */
+function withoutCosts({ costs: _, ...result }: EstimateResult): Omit<EstimateResult, 'costs'> {
+  return result;
 }
 
 describe('an evaluation at the kernel cut', () => {
@@ -47,8 +61,8 @@ describe('an evaluation at the kernel cut', () => {
     const repeated = agent.asked.filter(({ occasion }) => occasion === 2);
     assert.ok(repeated.length > 0 && agent.asked.every(({ occasion }) => occasion <= 2));
     assert.deepEqual(
-      events.filter(({ kind }) => kind === 'repeating'),
-      [{ kind: 'repeating', bricks: repeated.length }],
+      repetitionsIn(events).map((message) => parseInt(message.slice('repeating '.length), 10)),
+      [repeated.length],
     );
     // Of two occasions at 0.99 and 1.01 of their mean.
     near(result.spread?.relative, Math.SQRT2 * 0.01);
@@ -88,9 +102,11 @@ describe('an evaluation at the kernel cut', () => {
     const agent = driftingAgent(1, 1.1);
     const lying = {
       ...agent,
-      async measure(...asked: Parameters<typeof agent.measure>) {
-        const measurement = await measureOne(agent, ...asked);
-        return measurement.protocol.occasion === 1 ? measurement : { ...measurement, signature: '0'.repeat(64) };
+      async *measure(...asked: Parameters<typeof agent.measure>) {
+        for await (const { index, measurement } of agent.measure(...asked)) {
+          const { occasion } = measurement;
+          yield { index, measurement: occasion === 1 ? measurement : { ...measurement, signature: '0'.repeat(64) } };
+        }
       },
     };
     const { result } = await run({}, { agent: lying, store: await openMemoryStore() });
@@ -107,7 +123,7 @@ describe('an evaluation at the kernel cut', () => {
       ['time', 'time'],
     );
     const costOf = (isFurther: boolean): number =>
-      result.bricks.reduce((sum, { protocol, costMs }) => sum + (protocol.occasion > 1 === isFurther ? costMs : 0), 0);
+      result.bricks.reduce((sum, { occasion, costMs }) => sum + (occasion > 1 === isFurther ? costMs : 0), 0);
     assert.ok(costOf(true) > 0 && costOf(true) <= costOf(false));
   });
 
@@ -119,8 +135,8 @@ describe('an evaluation at the kernel cut', () => {
       const again = driftingAgent(...restless);
       const second = await run(changes, { agent: again, store });
       assert.deepEqual(again.asked, []);
-      assert.deepEqual(second.result, { ...first.result, measured: 0 });
-      assert.ok(!second.events.some(({ kind }) => kind === 'repeating'));
+      assert.deepEqual(withoutCosts(second.result), { ...withoutCosts(first.result), measured: 0 });
+      assert.deepEqual(repetitionsIn(second.events), []);
     }
   });
 
@@ -133,7 +149,7 @@ describe('an evaluation at the kernel cut', () => {
     const store = await openMemoryStore();
     const controller = new AbortController();
     const agent = driftingAgent(...restless);
-    const onEvent = ({ kind }: EstimateEvent): void => {
+    const onEvent = ({ kind }: EvaluationEvent): void => {
       const isRepeating = agent.asked.some(({ occasion }) => occasion === 2);
       if (kind === 'measuring' && isRepeating) controller.abort();
     };
@@ -147,10 +163,11 @@ describe('an evaluation at the kernel cut', () => {
     const rest = driftingAgent(...restless);
     const { result } = await run({ precision }, { agent: rest, store });
     assert.ok(rest.asked.length > 0);
-    assert.deepEqual(result, { ...uninterrupted.result, measured: uninterrupted.result.measured - stopped.measured });
+    const measured = uninterrupted.result.measured - stopped.measured;
+    assert.deepEqual(withoutCosts(result), { ...withoutCosts(uninterrupted.result), measured });
   });
 
-  test('measures whole models on two occasions, before and after their bricks', async () => {
+  test('measures whole models after each brick’s first occasion, and again after everything else', async () => {
     const agent = driftingAgent(1, 1.02);
     const { result } = await run({ measureEndToEnd: true }, { agent, store: await openMemoryStore() });
     const wholes = result.models.map(({ endToEnd }) => endToEnd?.signature);
@@ -159,7 +176,16 @@ describe('an evaluation at the kernel cut', () => {
       asked.slice(-2).map(({ signature, occasion }) => [signature, occasion]),
       wholes.map((signature) => [signature, 2]),
     );
-    assert.deepEqual([asked[0]?.signature, asked[0]?.occasion], [wholes[0], 1]);
+    const firstOf = (signatures: readonly (string | undefined)[], occasion: number): number =>
+      asked.findIndex((one) => one.occasion === occasion && signatures.includes(one.signature));
+    const others = asked.map(({ signature }) => signature).filter((signature) => !wholes.includes(signature));
+    const firstWhole = firstOf(wholes, 1);
+    assert.deepEqual(
+      asked.slice(firstWhole, firstWhole + wholes.length).map(({ signature }) => signature),
+      wholes,
+    );
+    assert.ok(asked.slice(0, firstWhole).every(({ occasion }) => occasion === 1));
+    assert.equal(firstOf(others, 2), firstWhole + wholes.length);
     assert.deepEqual(
       result.models.map(({ kernels }) => kernels),
       [4, 3],

@@ -3,20 +3,21 @@ import { describe, test } from 'node:test';
 import fc from '../../support/property.js';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
-import type { MeasuringContext, EstimateEvent } from '../../../plugins/dlbricks/measure/measure-all.js';
-import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
+import type { MeasuringContext } from '../../../plugins/dlbricks/measure/measure-all.js';
+import type { EvaluationEvent } from '../../../src/plugin-api.js';
+import type { BenchmarkAgent, MeasureOptions } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import type { Measurement } from '../../../src/measurement/measurement.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { PROTOCOL } from '../../store/sample-measurement.js';
+import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
 import { refused } from './support/refused.js';
-import { measureOne } from '../../agent/support/measure-one.js';
 
 /** A latency that only a benchmark's signature decides, from 1 to 17 ms. */
 function latencyBySignature({ signature }: Benchmark): number {
@@ -34,6 +35,8 @@ function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateReq
     granularity: 1,
     runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
     protocol: PROTOCOL,
+    limits: LIMITS,
+    readingMs: 0,
     measureEndToEnd: false,
     precision: PRECISION,
     ...changes,
@@ -45,14 +48,14 @@ const PRECISION = { targetError: 0.05, mostRepetition: 1 } as const;
 
 interface Recorded {
   readonly result: EstimateResult;
-  readonly events: readonly EstimateEvent[];
+  readonly events: readonly EvaluationEvent[];
 }
 
 async function run(
   request: EstimateRequest,
   context: Partial<MeasuringContext> & Pick<MeasuringContext, 'agent' | 'store'>,
 ): Promise<Recorded> {
-  const events: EstimateEvent[] = [];
+  const events: EvaluationEvent[] = [];
   const signal = new AbortController().signal;
   const result = await evaluate(request, { signal, onEvent: (event) => void events.push(event), ...context });
   return { result, events };
@@ -118,7 +121,21 @@ describe('an evaluation', () => {
 
     assert.equal(first.result.measured, UNIQUE + 2 * models.length);
     assert.equal(agent.measured.length, measuredBefore);
-    assert.deepEqual(second.result, { ...first.result, measured: 0 });
+    const { costs: firstCosts, ...firstResult } = first.result;
+    const { costs: secondCosts, ...secondResult } = second.result;
+    assert.deepEqual(secondResult, { ...firstResult, measured: 0 });
+    const spentMs = (measurements: readonly (Measurement | undefined)[]): number =>
+      measurements.reduce((sum, measurement) => sum + (measurement?.costMs ?? 0), 0);
+    const endToEnds = first.result.models.map(({ endToEnd }) => endToEnd);
+    assert.deepEqual(
+      [secondCosts?.bricksFirst, secondCosts?.modelsFirst, secondCosts?.modelsAgain],
+      [
+        { nowMs: 0, beforeMs: spentMs(first.result.bricks) },
+        { nowMs: 0, beforeMs: spentMs(endToEnds.map((one) => one?.first)) },
+        { nowMs: 0, beforeMs: spentMs(endToEnds.map((one) => one?.repeat)) },
+      ],
+    );
+    assert.ok((firstCosts?.bricksFirst.nowMs ?? 0) > 0 && firstCosts?.bricksFirst.beforeMs === 0);
   });
 
   test('of one more model measures what is new in it', async () => {
@@ -132,7 +149,14 @@ describe('an evaluation', () => {
     assert.equal(result.measured, 1);
     assert.deepEqual(
       events.filter(({ kind }) => kind === 'planned'),
-      [{ kind: 'planned', layers: 9, unique: UNIQUE + 1, known: UNIQUE, toMeasure: 1 }],
+      [
+        {
+          kind: 'planned',
+          summary: '9 layers, 5 unique bricks for 9 sequences; 1 measurements to take, 4 known already',
+          known: UNIQUE,
+          toMeasure: 1,
+        },
+      ],
     );
   });
 
@@ -143,8 +167,8 @@ describe('an evaluation', () => {
 
     for (const { endToEnd } of result.models) {
       assert.ok(endToEnd?.first !== undefined && endToEnd.repeat !== undefined);
-      assert.equal(endToEnd.first.protocol.occasion, 1);
-      assert.equal(endToEnd.repeat.protocol.occasion, 2);
+      assert.equal(endToEnd.first.occasion, 1);
+      assert.equal(endToEnd.repeat.occasion, 2);
       assert.equal(agent.measured.filter((signature) => signature === endToEnd.signature).length, 2);
     }
   });
@@ -155,9 +179,8 @@ describe('an evaluation', () => {
 
     assert.deepEqual(
       events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total} ${event.label}`] : [])),
-      ['0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
+      ['0/2 preparing one', '1/2 preparing two', '0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
     );
-    assert.ok(events.some((event) => event.kind === 'running' && event.runsDone === event.runsTotal));
   });
 
   test('asks the runtime only about models whose types are not all in the file', async () => {
@@ -191,11 +214,15 @@ describe('an interrupted evaluation', () => {
     let asked = 0;
     const stopping: BenchmarkAgent = {
       ...agent,
-      async measure(...request) {
-        if (when === 'within' && asked++ === stop) controller.abort();
-        const measurement = await measureOne(agent, ...request);
-        if (when === 'between' && ++asked === stop) controller.abort();
-        return measurement;
+      async *measure(requests, options) {
+        const onProgress: MeasureOptions['onProgress'] = (progress) => {
+          if (when === 'within' && progress.phase === 'preparing' && asked++ === stop) controller.abort();
+          options?.onProgress?.(progress);
+        };
+        for await (const measured of agent.measure(requests, { ...options, onProgress })) {
+          if (when === 'between' && ++asked === stop) controller.abort();
+          yield measured;
+        }
       },
     };
     return (await run(requestFor(models), { agent: stopping, store, signal: controller.signal })).result;
@@ -269,8 +296,8 @@ describe('a brick that fails', () => {
       ],
     );
     assert.deepEqual(
-      events.filter(({ kind }) => kind === 'warning'),
-      [{ kind: 'warning', message: 'two: Exp: out_of_memory: it takes too much' }],
+      events.filter(({ kind }) => kind === 'note'),
+      [{ kind: 'note', level: 'warning', message: 'two: Exp: out_of_memory: it takes too much' }],
     );
   });
 
@@ -309,9 +336,11 @@ describe('what ends an evaluation', () => {
     const store = await openMemoryStore();
     const dying: BenchmarkAgent = {
       ...agent,
-      measure(...request) {
-        if (agent.measured.length < 2) return measureOne(agent, ...request);
-        return Promise.reject(new PlatformError('unavailable', 'the agent does not answer'));
+      async *measure(...asked) {
+        for await (const measured of agent.measure(...asked)) {
+          yield measured;
+          if (agent.measured.length === 2) throw new PlatformError('unavailable', 'the agent does not answer');
+        }
       },
     };
 

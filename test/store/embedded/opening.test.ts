@@ -131,8 +131,8 @@ describe('opening an embedded store', () => {
 
   it('refuses a store of a newer version', async (t) => {
     const folder = await storeWithMeasurements(t);
-    await tamper(folder, 'format', () => JSON.stringify({ schemaVersion: 2, whatever: true }));
-    await assertRefused(folder, /newer version of this program \(schema 2; this version reads up to 1\)/);
+    await tamper(folder, 'format', () => JSON.stringify({ schemaVersion: 3, whatever: true }));
+    await assertRefused(folder, /newer version of this program \(schema 3; this version reads up to 2\)/);
   });
 
   const isRoot = process.getuid?.() === 0;

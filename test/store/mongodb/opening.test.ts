@@ -51,7 +51,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
       const unique = indexes.find((index) => index.unique === true && !('_id' in index.key));
       assert.deepEqual(unique?.key, { signature: 1, fingerprint: 1, protocolKey: 1 });
     });
-    assert.equal(await versionIn(uri), 1);
+    assert.equal(await versionIn(uri), 2);
   });
 
   it('is done by two at once', async (t) => {
@@ -63,11 +63,11 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
 
   it('refuses a store of a newer version', async (t) => {
     const uri = newDatabase(t);
-    await setVersion(uri, 2);
+    await setVersion(uri, 3);
     await assertRefused(
       openMongoStore(uri, QUIET),
       'storage',
-      /newer version .*\(schema 2; this version reads up to 1\)/,
+      /newer version .*\(schema 3; this version reads up to 2\)/,
     );
   });
 

@@ -1,30 +1,53 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
+import { modelNeeds } from '../../../../plugins/dlbricks/bricks/needs.js';
+import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import {
+  type DecomposedModel,
+  decomposeKernels,
+  type KernelContext,
+} from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
+import { wantedOf, wantedOfNeed } from '../../../../plugins/dlbricks/measure/results.js';
+import {
+  bricksOfModel,
   brickTasks,
-  emptyCallTask,
-  planTasks,
-  systemOfTask,
-  wantedOf,
-} from '../../../../plugins/dlbricks/measure/plan.js';
-import { type DecomposedModel, decomposeKernels } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
+  callTask,
+  firstTasks,
+  FIRST_OCCASION,
+  type MeasureSettings,
+} from '../../../../plugins/dlbricks/measure/tasks.js';
+import { footprintClass } from '../../../../src/composite/footprint.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layer-graph.js';
-import { PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
-import { chainModel } from '../support/chain-model.js';
-import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
+import { type GeneratedModel, generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
 import { renamed } from '../support/rename-model.js';
 
+const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+const TOGETHER: KernelContext['measured'] = { way: 'together' };
+const COPIES: KernelContext['measured'] = {
+  way: 'copies',
+  surroundings: { modelWeightBytes: 2 ** 20, cacheBytes: 2 ** 25 },
+};
+
+const ways = fc.constantFrom(TOGETHER, COPIES);
+
 const granularities = fc.integer({ min: 1, max: 8 });
 
-function decomposed(graph: LayerGraph, granularity: number): DecomposedModel {
+function decomposed(graph: LayerGraph, granularity: number, measured = COPIES): DecomposedModel {
   return decomposeKernels('model', graph, granularity, {
     layers: graph.layers.length,
     ends: { inputs: graph.inputs.length, outputs: graph.outputs.length },
-    surroundings: { modelWeightBytes: 2 ** 20, cacheBytes: 2 ** 25 },
+    measured,
   });
+}
+
+function preparedOf(generated: GeneratedModel, granularity: number, way: KernelContext['measured']): PreparedModel {
+  const whole = weightlessBenchmark(generated.model);
+  return { ...decomposed(layerGraphOf(generated), granularity, way), whole, costMs: 0 };
 }
 
 /** Residual blocks with weights of their own and a mask that all of them read. */
@@ -53,9 +76,9 @@ describe('a graph of kernels', () => {
 
   test('is the same whatever anything is called', () => {
     fc.assert(
-      fc.property(generatedModels({ maxSteps: 10 }), granularities, (generated, granularity) => {
-        const before = decomposed(layerGraphOf(generated), granularity);
-        const after = decomposed(layerGraphOf(renamed(generated)), granularity);
+      fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
+        const before = decomposed(layerGraphOf(generated), granularity, way);
+        const after = decomposed(layerGraphOf(renamed(generated)), granularity, way);
         assert.deepEqual(after.recipe, before.recipe);
       }),
     );
@@ -63,38 +86,58 @@ describe('a graph of kernels', () => {
 
   test('says of each brick what it was measured as', () => {
     fc.assert(
-      fc.property(generatedModels({ maxSteps: 10 }), granularities, (generated, granularity) => {
-        const { recipe, bricks, call } = decomposed(layerGraphOf(generated), granularity);
+      fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
+        const { recipe, bricks, call } = decomposed(layerGraphOf(generated), granularity, way);
         assert.equal(recipe.call, call?.signature);
         assert.equal(recipe.bricks.length, bricks.length);
         for (const [index, { signature, context }] of recipe.bricks.entries()) {
           const brick = bricks[index];
           assert.equal(signature, brick?.signature);
-          assert.equal(context?.benchmark, brick?.context?.benchmark.signature);
-          assert.equal(context?.baseline, brick?.context?.baseline.signature);
-          assert.equal(context?.copies, brick?.context?.copies);
+          assert.equal(context?.benchmark, brick?.copies?.benchmark.signature);
+          assert.equal(context?.baseline, brick?.copies?.baseline.signature);
+          assert.equal(context?.copies, brick?.copies?.copies);
         }
       }),
       { numRuns: 50 },
     );
   });
+
+  test('has a footprint and no copies where its bricks are measured together, and the other way round', () => {
+    fc.assert(
+      fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
+        const { recipe } = decomposed(layerGraphOf(generated), granularity, way);
+        const isTogether = way === TOGETHER;
+        assert.equal(recipe.footprint_bytes !== undefined, isTogether);
+        assert.ok(recipe.bricks.every(({ context }) => (context === undefined) === isTogether));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('has a footprint of a power of two, at least its weights', () => {
+    const { recipe } = decomposed(maskedBlocks(6), 1, TOGETHER);
+    const { footprint_bytes: bytes = NaN } = recipe;
+    assert.ok(Number.isInteger(Math.log2(bytes)), `${bytes}`);
+    // One activation alone has 16 * 256 * 256 numbers of 4 bytes; the block's input, its result and the mask live at once.
+    assert.ok(bytes >= 2 * 4 * 2 ** 20, `${bytes}`);
+  });
 });
 
 describe('what a recipe needs measured', () => {
-  test('is what its bricks are measured as: the same signatures, protocols and levels', () => {
+  test('is what its bricks are measured as: the same signatures, protocols, contexts and levels', () => {
     fc.assert(
-      fc.property(generatedModels({ maxSteps: 10 }), granularities, (generated, granularity) => {
-        const { recipe, bricks, call } = decomposed(layerGraphOf(generated), granularity);
+      fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
+        const model = preparedOf(generated, granularity, way);
+        const { recipe, call, handingOver } = model;
         assert.ok(call !== undefined);
+        const handed = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
         const tasks = [
-          emptyCallTask(call, PROTOCOL),
-          ...bricks.flatMap((brick) => brickTasks('a brick', brick, PROTOCOL)),
+          ...[call, ...handed].map((benchmark) => callTask('a call', benchmark, SETTINGS)),
+          ...bricksOfModel(model, SYSTEM).flatMap((brick) => brickTasks('a brick', brick, FIRST_OCCASION, SETTINGS)),
         ];
         assert.deepEqual(
-          wantedOf(recipe, PROTOCOL),
-          tasks.map(({ benchmark: { signature }, protocol, optimizationLevel }) => {
-            return { benchmark: { signature }, protocol, optimizationLevel };
-          }),
+          modelNeeds(recipe, SYSTEM, PROTOCOL).map((need) => wantedOfNeed(need, FIRST_OCCASION, SETTINGS)),
+          tasks.map(({ request }) => wantedOf(request)),
         );
       }),
       { numRuns: 50 },
@@ -103,13 +146,12 @@ describe('what a recipe needs measured', () => {
 
   test('is in the plan of an evaluation, each once', () => {
     fc.assert(
-      fc.property(generatedModels({ maxSteps: 10 }), granularities, (generated, granularity) => {
-        const model = decomposed(layerGraphOf(generated), granularity);
-        const planned = planTasks([{ ...model, whole: weightlessBenchmark(generated.model) }], PROTOCOL, false);
-        const signatures = planned.map(({ benchmark }) => benchmark.signature);
-        const wanted = wantedOf(model.recipe, PROTOCOL).map(({ benchmark }) => benchmark.signature);
-        assert.equal(new Set(signatures).size, signatures.length);
-        assert.deepEqual(new Set(signatures), new Set(wanted));
+      fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
+        const model = preparedOf(generated, granularity, way);
+        const planned = firstTasks([model], SYSTEM, SETTINGS).map(({ request }) => request.benchmark.signature);
+        const needed = modelNeeds(model.recipe, SYSTEM, PROTOCOL).map(({ signature }) => signature);
+        assert.equal(new Set(planned).size, planned.length);
+        assert.deepEqual(new Set(planned), new Set(needed));
       }),
       { numRuns: 50 },
     );
@@ -117,32 +159,22 @@ describe('what a recipe needs measured', () => {
 
   test('asks no brick for more runs than the evaluation, and for several', () => {
     const { recipe } = decomposed(maskedBlocks(3), 4);
-    for (const { protocol } of wantedOf(recipe, PROTOCOL)) {
+    for (const { protocol } of modelNeeds(recipe, SYSTEM, PROTOCOL)) {
       assert.ok(protocol.runs >= 3 && protocol.runs <= PROTOCOL.runs);
       assert.ok(protocol.minRuns <= protocol.runs);
     }
-    const one = wantedOf(recipe, { ...PROTOCOL, runs: 1, minRuns: 1 });
+    const one = modelNeeds(recipe, SYSTEM, { ...PROTOCOL, runs: 1, minRuns: 1 });
     assert.deepEqual(new Set(one.map(({ protocol }) => protocol.runs)), new Set([1]));
   });
-});
 
-describe('the system that something is measured on', () => {
-  const benchmark = weightlessBenchmark(chainModel('Relu'));
-
-  test('is the evaluation’s own where nothing else is asked for', () => {
-    assert.deepEqual(systemOfTask(SYSTEM, { benchmark, protocol: PROTOCOL }), SYSTEM);
-  });
-
-  test('is another one for kernels, which run as they are', () => {
-    const system = systemOfTask(SYSTEM, { benchmark, protocol: PROTOCOL, optimizationLevel: 'disabled' });
-    assert.notEqual(system.fingerprint, SYSTEM.fingerprint);
-    assert.deepEqual(system.runOptions, { ...SYSTEM.runOptions, optimizationLevel: 'disabled' });
-    const { fingerprint, runOptions } = SYSTEM;
-    assert.deepEqual({ ...system, fingerprint, runOptions }, SYSTEM);
-  });
-
-  test('is the same for kernels where the evaluation optimizes nothing either', () => {
-    const plain = systemOfTask(SYSTEM, { benchmark, protocol: PROTOCOL, optimizationLevel: 'disabled' });
-    assert.deepEqual(systemOfTask(plain, { benchmark, protocol: PROTOCOL, optimizationLevel: 'disabled' }), plain);
+  test('is at the evaluation’s protocol, among the model’s footprint, where bricks are measured together', () => {
+    const { recipe } = decomposed(maskedBlocks(3), 4, TOGETHER);
+    const footprintBytes = footprintClass(recipe.footprint_bytes ?? NaN, SYSTEM.cacheBytes);
+    const signatures = new Set(recipe.bricks.map(({ signature }) => signature));
+    const ofBricks = modelNeeds(recipe, SYSTEM, PROTOCOL).filter(({ signature }) => signatures.has(signature));
+    assert.equal(ofBricks.length, recipe.bricks.length);
+    for (const { protocol, context, optimizationLevel } of ofBricks) {
+      assert.deepEqual([protocol, context, optimizationLevel], [PROTOCOL, { footprintBytes }, 'disabled']);
+    }
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import fc from '../../../support/property.js';
 import type { Brick } from '../../../../plugins/dlbricks/bricks/brick.js';
-import { type Recipe, readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { type Recipe, readRecipe, RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { brickPath, readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { decomposeModel, uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { layerGraph } from '../../../../src/onnx/layer-graph.js';
@@ -25,8 +25,8 @@ function small(): { readonly suite: Suite; readonly recipe: Recipe } {
   const y = g.layer('Sigmoid', [g.layer('Relu', [x], [1, 3])], [1, 3]);
   const { recipe, bricks } = decomposeModel('model', layerGraph(g.model([y])), 1);
   return {
-    suite: { cut: 'layer', granularity: 1, bricks },
-    recipe: { format: 'dlbricks-recipe/1', cut: 'layer', granularity: 1, batch: 1, models: [recipe] },
+    suite: { cut: 'layer', granularity: 1, bricks, calls: [], handingOver: [] },
+    recipe: { format: RECIPE_FORMAT, cut: 'layer', granularity: 1, batch: 1, models: [recipe] },
   };
 }
 
@@ -60,13 +60,13 @@ describe('a suite', () => {
         const model = decomposeModel('model', layerGraphOf(generated), granularity);
         const bricks = uniqueBricks([model]);
         const recipe: Recipe = {
-          format: 'dlbricks-recipe/1',
+          format: RECIPE_FORMAT,
           cut: 'layer',
           granularity,
           batch: 1,
           models: [model.recipe],
         };
-        await writeSuite(folder, { cut: 'layer', granularity, bricks }, recipe);
+        await writeSuite(folder, { cut: 'layer', granularity, bricks, calls: [], handingOver: [] }, recipe);
 
         const read = await readSuite(join(folder, 'suite'));
         assert.deepEqual(
@@ -74,6 +74,8 @@ describe('a suite', () => {
           {
             cut: 'layer',
             granularity,
+            calls: [],
+            handingOver: [],
             bricks: [...bricks].sort(bySignature).map((brick) => ({ ...brick, model: Buffer.from(brick.model) })),
           },
         );
@@ -247,7 +249,7 @@ describe('reading a suite refuses', () => {
   test('what it does not know, all at once', async (t) => {
     const { folder } = await written(t);
     await changeDocument(folder, (document) => {
-      document['format'] = 'dlbricks-suite/2';
+      document['format'] = 'dlbricks-suite/3';
       document['cut'] = 'diagonal';
       document['author'] = 'somebody';
     });

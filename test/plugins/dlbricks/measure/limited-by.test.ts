@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { limitOf } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
-import { crashed, measuredBrick, measuredCall, recipeOf } from '../support/measured-bricks.js';
+import { crashed, measuredBrick, measuredCall, recipeOf, surrounded } from '../support/measured-bricks.js';
 
 describe('what keeps bricks from being measured further', () => {
-  const recipe = recipeOf([1]);
+  const model = surrounded(recipeOf([1]));
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
-    const estimate = compose(recipe, observations, spreadBetweenOccasions([recipe], observations));
+    const estimate = compose(model, observations, spreadBetweenOccasions([model], observations));
     return limitOf(estimate, { targetError, mostRepetition: 1 });
   };
 
@@ -21,7 +22,7 @@ describe('what keeps bricks from being measured further', () => {
   test('is not known where nothing is known of occasions', () => assert.equal(limitAfter(0.05, 10), undefined));
 
   test('a brick that has no latency at all is no reason', () => {
-    const both = recipeOf([1, 1]);
+    const both = surrounded(recipeOf([1, 1]));
     const observations = observationsOf([
       measuredCall,
       ...measuredBrick(0, 10, 13, 9, 14, 8),

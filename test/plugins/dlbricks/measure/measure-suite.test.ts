@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { evaluate } from '../../../../plugins/dlbricks/evaluate.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
+import type { MeasureSettings } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
@@ -14,13 +15,14 @@ import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
-import { PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
+import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
 import { refused } from '../support/refused.js';
 
 const OPERATORS = ['Relu', 'Neg', 'Relu', 'Abs'];
 const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+const SETTINGS: MeasureSettings = { runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };
 
 function newAgent() {
   return createFakeAgent({ latencyOf: ({ signature }) => 1 + parseInt(signature.slice(0, 4), 16) / 4096 });
@@ -47,13 +49,13 @@ test('a suite that was measured elsewhere composes to what its models give at ho
   } as const;
   await writeSuite(
     folder,
-    { cut: 'layer', granularity: 1, bricks: uniqueBricks([model]) },
+    { cut: 'layer', granularity: 1, bricks: uniqueBricks([model]), calls: [], handingOver: [] },
     { ...recipe, models: [...recipe.models] },
   );
 
   // Elsewhere: the suite is all there is.
   const suite = await readSuite(join(folder, 'suite'));
-  const elsewhere = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, {
+  const elsewhere = await measureSuite(suite, SETTINGS, {
     agent: newAgent(),
     store: await openMemoryStore(),
     ...unwatched,
@@ -69,24 +71,24 @@ test('a suite that was measured elsewhere composes to what its models give at ho
       models: [loadedChain('model', ...OPERATORS)],
       cut: 'layer',
       granularity: 1,
-      runOptions: RUN_OPTIONS,
-      protocol: PROTOCOL,
+      ...SETTINGS,
+      readingMs: 0,
       measureEndToEnd: false,
       precision: { targetError: 0.05, mostRepetition: 1 },
     },
     { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
   );
-  assert.deepEqual(compose(kept, measurements), models[0]?.estimate);
+  assert.deepEqual(compose({ recipe: kept, context: undefined }, measurements), models[0]?.estimate);
 });
 
 describe('measuring a suite', () => {
   const model = preparedChain('model', ...OPERATORS);
-  const suite = { cut: 'layer', granularity: 1, bricks: model.bricks } as const;
+  const suite = { cut: 'layer', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
 
   test('a second time measures nothing and gives the same results', async () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
-    const first = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
-    const second = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
+    const first = await measureSuite(suite, SETTINGS, context);
+    const second = await measureSuite(suite, SETTINGS, context);
 
     assert.deepEqual([first.measured, second.measured], [3, 0]);
     assert.deepEqual(second.measurements, first.measurements);
@@ -98,7 +100,7 @@ describe('measuring a suite', () => {
 
   test('that is interrupted says so', async () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched, signal: AbortSignal.abort() };
-    const { measured, interrupted, measurements } = await measureSuite(suite, RUN_OPTIONS, PROTOCOL, context);
+    const { measured, interrupted, measurements } = await measureSuite(suite, SETTINGS, context);
     assert.deepEqual([measured, interrupted, measurements], [0, true, []]);
   });
 });

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import { MOST_OCCASIONS, type Task } from '../../../../plugins/dlbricks/measure/plan.js';
+import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { type MeasureSettings, MOST_OCCASIONS, type Task } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
-import { PROTOCOL } from '../../../store/sample-measurement.js';
+import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import {
   COPIES,
   copiesSignature,
@@ -18,9 +19,12 @@ import {
   measuredOn,
   preparedOf,
   recipeOf,
+  surrounded,
 } from '../support/measured-bricks.js';
 
 const AMPLE = 1000;
+
+const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
 /** A brick of a simulated machine. */
 interface Made {
@@ -43,7 +47,8 @@ function tasksOf(
   measurements: readonly Measurement[],
   precision: Precision,
 ): readonly Task[] {
-  return tasksOfNextOccasion(models, observationsOf([measuredCall, ...measurements]), PROTOCOL, precision);
+  const observations = observationsOf([measuredCall, ...measurements]);
+  return tasksOfNextOccasion(models, observations, SYSTEM, SETTINGS, precision);
 }
 
 /** Measures what is asked for until nothing is. */
@@ -59,11 +64,11 @@ function play(bricks: readonly Made[], precision: Precision): Played {
     const tasks = tasksOf(models, measurements, precision);
     if (tasks.length === 0) return { rounds, measurements };
     assert.ok(rounds.push(tasks) <= MOST_OCCASIONS * bricks.length, 'goes on for ever');
-    for (const task of tasks) measurements.push(on(task.protocol.occasion, brickOf(task)));
+    for (const task of tasks) measurements.push(on(task.request.occasion, brickOf(task)));
   }
 }
 
-function brickOf({ benchmark }: Task): number {
+function brickOf({ request: { benchmark } }: Task): number {
   const brick = Array.from({ length: 20 }, (_, index) => index).find((index) => {
     return copiesSignature(index) === benchmark.signature;
   });
@@ -72,9 +77,7 @@ function brickOf({ benchmark }: Task): number {
 
 /** The measurements of one brick, in the order in which they were taken. */
 function occasionsOf(measurements: readonly Measurement[], brick: number): readonly number[] {
-  return measurements
-    .filter(({ signature }) => signature === copiesSignature(brick))
-    .map(({ protocol }) => protocol.occasion);
+  return measurements.filter(({ signature }) => signature === copiesSignature(brick)).map(({ occasion }) => occasion);
 }
 
 function costOf(measurements: readonly Measurement[]): number {
@@ -137,7 +140,7 @@ describe('bricks that are measured again', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
-        const recipe = recipeOf(bricks.map(({ count }) => count));
+        const recipe = surrounded(recipeOf(bricks.map(({ count }) => count)));
         const observations = observationsOf([measuredCall, ...measurements]);
         const estimate = compose(recipe, observations, spreadBetweenOccasions([recipe], observations));
         const left = precision.mostRepetition * costOf(measurements.slice(0, bricks.length));
@@ -166,7 +169,7 @@ describe('bricks that are measured again', () => {
     const tasks = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
     assert.deepEqual(
       tasks.map(({ label }) => label),
-      ['model: Op1 (once more)'],
+      ['model: Op1 (again)'],
     );
   });
 
@@ -180,8 +183,9 @@ describe('bricks that are measured again', () => {
 
   test('run as graphs of copies do: optimized already, and as often', () => {
     const [task = assert.fail()] = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
-    assert.deepEqual([task.benchmark.signature, task.optimizationLevel], [copiesSignature(1), 'disabled']);
-    assert.deepEqual([task.protocol.occasion, task.protocol.runs], [2, Math.ceil(PROTOCOL.runs / 4 / COPIES)]);
+    const { benchmark, runOptions, occasion, protocol } = task.request;
+    assert.deepEqual([benchmark.signature, runOptions.optimizationLevel], [copiesSignature(1), 'disabled']);
+    assert.deepEqual([occasion, protocol.runs], [2, Math.ceil(PROTOCOL.runs / 4 / COPIES)]);
   });
 
   test('are none where everything is known well enough', () => {
@@ -205,7 +209,7 @@ describe('what several models have in common', () => {
     const models = ['one', 'two'].map((name) => preparedOf(recipeOf([1, 1], { name })));
     assert.deepEqual(
       tasksOf(models, known, precision).map(({ label }) => label),
-      ['one: Op0 (once more)'],
+      ['one: Op0 (again)'],
     );
   });
 
@@ -213,7 +217,7 @@ describe('what several models have in common', () => {
     const models = [COPIES, 2 * COPIES].map((copies) => preparedOf(recipeOf([1], { copies })));
     const tasks = tasksOf(models, [...known, measuredOn(1, 0, 9, { copies: 2 * COPIES })], precision);
     assert.deepEqual(
-      tasks.map(({ benchmark }) => benchmark.signature),
+      tasks.map(({ request }) => request.benchmark.signature),
       [copiesSignature(0), copiesSignature(0, 2 * COPIES)],
     );
   });
@@ -226,7 +230,7 @@ describe('a brick that failed on a further occasion', () => {
 
   test('is tried on the next one, and on no more than five', () => {
     const nextOf = (...measurements: readonly Measurement[]): readonly number[] =>
-      tasksOf(models, measurements, precision).map(({ protocol }) => protocol.occasion);
+      tasksOf(models, measurements, precision).map(({ request }) => request.occasion);
     assert.deepEqual(nextOf(...measuredBrick(0, 9, late)), [3]);
     assert.deepEqual(nextOf(...measuredBrick(0, 9, late, late)), [4]);
     assert.deepEqual(nextOf(...measuredBrick(0, 9, late, late, late, late)), []);

@@ -2,26 +2,44 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { disturbanceOf, isDisturbed, Patience, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
+import type { MeasuredRequest } from '../../../../src/agent/benchmark-agent.js';
+import { PlatformError } from '../../../../src/base/errors.js';
 import { sampleMeasurement } from '../../../store/sample-measurement.js';
+import { refused } from '../support/refused.js';
 
 /** A second on two cores. */
 function measuredBeside(othersMs: number, index = 0): Measurement {
   return sampleMeasurement(index, { conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 }
 
+/** What comes out where benchmark number i gives these measurements, one after another. */
 async function takeFrom(
-  measurements: readonly Measurement[],
+  series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
   patience = new Patience(),
 ) {
-  let taken = 0;
-  const waits: number[] = [];
-  const best = await undisturbed(() => Promise.resolve(measurements[taken++] ?? measuredBeside(0)), signal, {
+  const taken = series.map(() => 0);
+  const [waits, retaken]: [number[], number[]] = [[], []];
+  async function* take(indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
+    for (const index of indices) {
+      const nth = taken[index] ?? 0;
+      taken[index] = nth + 1;
+      yield await Promise.resolve({ index, measurement: series[index]?.[nth] ?? measuredBeside(0) });
+    }
+  }
+  const best = new Map<number, Measurement>();
+  const final: number[] = [];
+  const settings = {
     patience,
-    wait: (ms) => Promise.resolve(void waits.push(ms)),
-    onRetake: () => undefined,
-  });
-  return { best, taken, waits };
+    signal,
+    wait: (ms: number) => Promise.resolve(void waits.push(ms)),
+    onRetake: (measurements: number) => void retaken.push(measurements),
+  };
+  for await (const { index, measurement } of undisturbed([...series.keys()], take, settings)) {
+    best.set(index, measurement);
+    final.push(index);
+  }
+  return { best, final, taken, waits, retaken };
 }
 
 describe('a disturbance', () => {
@@ -41,34 +59,66 @@ describe('a disturbance', () => {
 describe('what is measured undisturbed', () => {
   test('is taken once on a quiet machine', async () => {
     const quiet = measuredBeside(40, 1);
-    assert.deepEqual(await takeFrom([quiet]), { best: quiet, taken: 1, waits: [] });
+    const { best, taken, waits } = await takeFrom([[quiet]]);
+    assert.deepEqual([best.get(0), taken, waits], [quiet, [1], []]);
   });
 
   test('is taken again after a wait, until nobody disturbs', async () => {
-    const { best, taken, waits } = await takeFrom([measuredBeside(900), measuredBeside(800), measuredBeside(10, 7)]);
-    assert.equal(taken, 3);
-    assert.deepEqual(best, measuredBeside(10, 7));
+    const { best, taken, waits } = await takeFrom([[measuredBeside(900), measuredBeside(800), measuredBeside(10, 7)]]);
+    assert.deepEqual(taken, [3]);
+    assert.deepEqual(best.get(0), measuredBeside(10, 7));
     assert.ok(waits.length === 2 && (waits[0] ?? 0) < (waits[1] ?? 0));
   });
 
   test('is the least disturbed of four on a machine that never rests, whatever came out', async () => {
     const noisy = [900, 500, 700, 800].map((othersMs, index) => measuredBeside(othersMs, index));
-    const { best, taken } = await takeFrom(noisy);
-    assert.equal(taken, 4);
-    assert.deepEqual(best, noisy[1]);
+    const { best, taken } = await takeFrom([noisy]);
+    assert.deepEqual(taken, [4]);
+    assert.deepEqual(best.get(0), noisy[1]);
   });
 
-  test('is taken again in vain for two measurements, and then no more', async () => {
+  test('is, of several, taken again only where it was disturbed; the others are final at once', async () => {
+    const noisy = [measuredBeside(900, 1), measuredBeside(10, 2)];
+    const { best, final, taken, retaken } = await takeFrom([[measuredBeside(0, 3)], noisy, [measuredBeside(0, 4)]]);
+    assert.deepEqual(taken, [1, 2, 1]);
+    assert.deepEqual(final, [0, 2, 1]);
+    assert.deepEqual(best.get(1), noisy[1]);
+    assert.deepEqual(retaken, [1]);
+  });
+
+  test('comes out once for each, however often it is taken', async () => {
+    const { final } = await takeFrom([[900, 800, 700, 600].map((ms) => measuredBeside(ms)), [measuredBeside(900)]]);
+    assert.deepEqual(final, [1, 0]);
+  });
+
+  test('is taken again in vain for two series, and then no more', async () => {
     const patience = new Patience();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
     const taken = [];
-    for (let i = 0; i < 4; i++) taken.push((await takeFrom(noisy, never, patience)).taken);
+    for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, patience)).taken);
     assert.deepEqual(taken, [4, 4, 1, 1]);
   });
 
-  test('is not taken again after an interruption', async () => {
-    const { taken } = await takeFrom([measuredBeside(900)], AbortSignal.abort());
-    assert.equal(taken, 1);
+  test('is not taken again after an interruption, and comes out as it is', async () => {
+    const { taken, best } = await takeFrom([[measuredBeside(900)]], AbortSignal.abort());
+    assert.deepEqual(taken, [1]);
+    assert.deepEqual(best.get(0), measuredBeside(900));
+  });
+
+  test('is what there is where taking it again fails', async () => {
+    const out: Measurement[] = [];
+    let calls = 0;
+    const take = async function* (): AsyncGenerator<MeasuredRequest> {
+      if (calls++ > 0) throw new PlatformError('unavailable', 'the agent does not answer');
+      yield await Promise.resolve({ index: 0, measurement: measuredBeside(900) });
+    };
+    const { signal } = new AbortController();
+    const settings = { patience: new Patience(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
+    const taking = (async () => {
+      for await (const { measurement } of undisturbed([0], take, settings)) out.push(measurement);
+    })();
+    await refused(taking, 'unavailable');
+    assert.deepEqual(out, [measuredBeside(900)]);
   });
 });

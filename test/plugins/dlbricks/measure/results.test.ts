@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isConclusive, knownResults, wantedOf } from '../../../../plugins/dlbricks/measure/results.js';
+import {
+  FIRST_OCCASION,
+  firstTasks,
+  type MeasureSettings,
+  SECOND_OCCASION,
+  type Task,
+  wholeModelTasks,
+} from '../../../../plugins/dlbricks/measure/tasks.js';
+import type { FailureReason, Measurement } from '../../../../src/measurement/measurement.js';
+import type { Limits } from '../../../../src/measurement/protocol.js';
+import { openMemoryStore } from '../../../../src/store/memory/open.js';
+import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem, SYSTEM } from '../../../store/sample-measurement.js';
+import { preparedChain } from '../support/chain-model.js';
+import { FOOTPRINT_BYTES, preparedOf, recipeTogether } from '../support/measured-bricks.js';
+
+const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+const two = preparedChain('two', 'Abs', 'Neg');
+
+function labels(tasks: readonly Task[]): readonly string[] {
+  return tasks.map(({ label }) => label);
+}
+
+function measurementOf({ request }: Task, changes: Partial<Measurement> = {}): Measurement {
+  const { benchmark, protocol, occasion, limits, context, runOptions } = request;
+  const system = sampleSystem({ runOptions });
+  const surroundings = context === undefined ? {} : { context };
+  return sampleMeasurement(0, {
+    signature: benchmark.signature,
+    system,
+    protocol,
+    occasion,
+    limits,
+    ...surroundings,
+    ...changes,
+  });
+}
+
+/** The tasks that a store with these measurements saves. */
+async function knownOf(tasks: readonly Task[], ...measurements: readonly Measurement[]): Promise<readonly string[]> {
+  const store = await openMemoryStore();
+  for (const measurement of measurements) await store.putMeasurement(measurement);
+  const wanted = tasks.map(({ request }) => wantedOf(request));
+  const results = await knownResults(wanted, SYSTEM, store);
+  return labels(tasks.filter(({ request }) => results.get(request) !== undefined));
+}
+
+describe('what is known already', () => {
+  const tasks = [
+    ...wholeModelTasks([two], FIRST_OCCASION, SETTINGS),
+    ...firstTasks([two], SYSTEM, SETTINGS),
+    ...wholeModelTasks([two], SECOND_OCCASION, SETTINGS),
+  ];
+
+  test('is what the store has for this system and protocol', async () => {
+    assert.deepEqual(await knownOf(tasks, ...tasks.map((task) => measurementOf(task))), labels(tasks));
+    assert.deepEqual(await knownOf(tasks), []);
+  });
+
+  test('a first measurement is no repetition, and the other way round', async () => {
+    const [whole, , , again] = tasks;
+    assert.ok(whole !== undefined && again !== undefined);
+    assert.deepEqual(await knownOf(tasks, measurementOf(whole)), ['two (whole)']);
+    assert.deepEqual(await knownOf(tasks, measurementOf(again)), ['two (whole, again)']);
+  });
+
+  test('is not what another system or protocol gave', async () => {
+    const [task] = tasks;
+    assert.ok(task !== undefined);
+    const elsewhere = measurementOf(task, { system: sampleSystem({ frameworkVersion: '0.0.1' }) });
+    const otherwise = measurementOf(task, { protocol: { ...PROTOCOL, runs: PROTOCOL.runs + 1 } });
+    assert.deepEqual(await knownOf(tasks, elsewhere, otherwise), []);
+  });
+
+  test('is not a failure that another try may not have', async () => {
+    const [task] = tasks;
+    assert.ok(task !== undefined);
+    const failed = (reason: FailureReason) =>
+      measurementOf(task, { outcome: { kind: 'failure', reason, message: 'no' } });
+    assert.deepEqual(await knownOf(tasks, failed('unsupported')), ['two (whole)']);
+    assert.deepEqual(await knownOf(tasks, failed('crashed')), []);
+  });
+
+  describe('of a brick that is measured together with others', () => {
+    const bricks = firstTasks([preparedOf(recipeTogether([1]))], SYSTEM, SETTINGS).slice(1);
+    const [brick = assert.fail()] = bricks;
+
+    test('is what was measured among as many bytes, with a graph that runs as it is', async () => {
+      assert.deepEqual(await knownOf(bricks, measurementOf(brick)), ['model: Op0']);
+    });
+
+    test('is not what was measured alone, or among other bytes', async () => {
+      const alone = measurementOf({ ...brick, request: { ...brick.request, context: undefined } });
+      const elsewhere = measurementOf(brick, { context: { footprintBytes: 64 * FOOTPRINT_BYTES } });
+      assert.deepEqual(await knownOf(bricks, alone, elsewhere), []);
+    });
+
+    test('is not what was measured with a graph that the runtime optimized', async () => {
+      assert.deepEqual(await knownOf(bricks, measurementOf(brick, { system: SYSTEM })), []);
+    });
+
+    test('is what was measured at the evaluation’s own level where it optimizes nothing either', async () => {
+      const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' } as const;
+      const plain = { ...SETTINGS, runOptions };
+      const same = firstTasks([preparedOf(recipeTogether([1]))], sampleSystem({ runOptions }), plain).slice(1);
+      assert.deepEqual(await knownOf(same, measurementOf(brick)), ['model: Op0']);
+    });
+  });
+});
+
+describe('a measurement saves another one', () => {
+  const failure = (reason: FailureReason): Measurement =>
+    sampleMeasurement(0, { outcome: { kind: 'failure', reason, message: 'no' } });
+  const longer: Limits = { ...LIMITS, timeLimitMs: LIMITS.timeLimitMs * 2 };
+  const larger: Limits = { ...LIMITS, memoryLimitBytes: LIMITS.memoryLimitBytes * 2 };
+  const shorter: Limits = { ...LIMITS, timeLimitMs: LIMITS.timeLimitMs / 2 };
+
+  const cases: readonly (readonly [string, Measurement, Limits, boolean])[] = [
+    ['that has samples', sampleMeasurement(0), longer, true],
+    ['that the runtime refused', failure('unsupported'), longer, true],
+    ['that failed to run', failure('run_failed'), larger, true],
+    ['that timed out', failure('timeout'), LIMITS, true],
+    ['that timed out, within less time', failure('timeout'), shorter, true],
+    ['that timed out, but not within more time', failure('timeout'), longer, false],
+    ['that timed out, whatever the memory', failure('timeout'), larger, true],
+    ['that ran out of memory', failure('out_of_memory'), longer, true],
+    ['that ran out of memory, but not with more of it', failure('out_of_memory'), larger, false],
+    ['but not one that crashed', failure('crashed'), LIMITS, false],
+  ];
+  for (const [what, measurement, asked, expected] of cases) {
+    test(what, () => assert.equal(isConclusive(measurement, asked), expected));
+  }
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  brickTasks,
+  bricksOfModel,
+  FIRST_OCCASION,
+  firstTasks,
+  type MeasureSettings,
+  SECOND_OCCASION,
+  type Task,
+  taskKey,
+  wholeModelTasks,
+} from '../../../../plugins/dlbricks/measure/tasks.js';
+import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import { preparedChain } from '../support/chain-model.js';
+import { copiesSignature, FOOTPRINT_BYTES, preparedOf, recipeOf, recipeTogether } from '../support/measured-bricks.js';
+
+const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+const one = preparedChain('one', 'Relu', 'Neg', 'Relu');
+const two = preparedChain('two', 'Abs', 'Neg');
+
+function labels(tasks: readonly Task[]): readonly string[] {
+  return tasks.map(({ label }) => label);
+}
+
+describe('the tasks of an evaluation', () => {
+  test('have each brick of each model once', () => {
+    assert.deepEqual(labels(firstTasks([one, two], SYSTEM, SETTINGS)), ['one: Relu', 'one: Neg', 'two: Abs']);
+  });
+
+  test('have each whole model once, and once more for the repetitions', () => {
+    const models = [one, two, { ...one }];
+    assert.deepEqual(labels(wholeModelTasks(models, FIRST_OCCASION, SETTINGS)), ['one (whole)', 'two (whole)']);
+    assert.deepEqual(labels(wholeModelTasks(models, SECOND_OCCASION, SETTINGS)), [
+      'one (whole, again)',
+      'two (whole, again)',
+    ]);
+  });
+
+  test('tell a repetition from the first time by its occasion and nothing else', () => {
+    const [first] = wholeModelTasks([two], FIRST_OCCASION, SETTINGS);
+    const [again] = wholeModelTasks([two], SECOND_OCCASION, SETTINGS);
+    assert.ok(first !== undefined && again !== undefined);
+    assert.deepEqual(again.request, { ...first.request, occasion: first.request.occasion + 1 });
+    assert.notEqual(taskKey(again.request), taskKey(first.request));
+  });
+
+  test('have the call that a model’s runs pay for once, before its bricks', () => {
+    const model = preparedOf(recipeTogether([2, 1]));
+    assert.deepEqual(labels(firstTasks([model, { ...model }], SYSTEM, SETTINGS)), [
+      'empty call',
+      'model: Op0',
+      'model: Op1',
+    ]);
+  });
+});
+
+describe('a brick', () => {
+  const requestsOf = (model: ReturnType<typeof preparedOf>, occasion: number): readonly Task['request'][] =>
+    bricksOfModel(model, SYSTEM).flatMap((brick) =>
+      brickTasks('a brick', brick, occasion, SETTINGS).map(({ request }) => request),
+    );
+
+  test('that is measured together with others has the class of its model’s footprint as its context', () => {
+    const [request] = requestsOf(preparedOf(recipeTogether([1])), FIRST_OCCASION);
+    assert.deepEqual(
+      [request?.benchmark.signature, request?.context, request?.protocol],
+      [signatureOf(0), { footprintBytes: FOOTPRINT_BYTES }, PROTOCOL],
+    );
+    assert.equal(request?.runOptions.optimizationLevel, 'disabled');
+  });
+
+  test('is another task among other bytes', () => {
+    const [few] = requestsOf(preparedOf(recipeTogether([1])), FIRST_OCCASION);
+    const [many] = requestsOf(
+      preparedOf(recipeTogether([1], { footprintBytes: 64 * FOOTPRINT_BYTES })),
+      FIRST_OCCASION,
+    );
+    assert.ok(few !== undefined && many !== undefined);
+    assert.notEqual(taskKey(few), taskKey(many));
+  });
+
+  test('as copies has what is subtracted measured beside it, on the first occasion only', () => {
+    const model = preparedOf(recipeOf([1]));
+    assert.deepEqual(
+      requestsOf(model, FIRST_OCCASION).map(({ benchmark }) => benchmark.signature),
+      [model.call?.signature, copiesSignature(0)],
+    );
+    assert.deepEqual(
+      requestsOf(model, SECOND_OCCASION).map(({ benchmark }) => benchmark.signature),
+      [copiesSignature(0)],
+    );
+  });
+});
