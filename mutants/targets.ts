@@ -33,7 +33,6 @@ export const TARGETS: readonly Target[] = [
       'src/manifest/steps.ts',
     ],
     tests: 'test/manifest',
-    exceptTests: ['test/manifest/hostile.test.ts'],
   },
   {
     // The contract of all stores, by the one that needs no disk and no server.
