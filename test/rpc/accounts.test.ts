@@ -73,6 +73,16 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
     for await (const answer of answers) bytes += answer.length;
     assert.equal(bytes, 8 * MIB);
   });
+
+  test('of streams that it has ended: one whose client never ends its side is closed, the connection is not', async (t) => {
+    const { address } = await echoServer(t);
+    const { session, call } = handMadeClient(t, address);
+    const stream = call('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo');
+    stream.write(Buffer.concat([messagePrefix(5000), Buffer.alloc(5000)]));
+    assert.equal((await stream.ended).grpcStatus, status.INVALID_ARGUMENT);
+    await once(stream, 'close');
+    assert.ok(!session.closed);
+  });
 });
 
 test('a port that is taken is named, with what to do', async (t) => {

@@ -58,4 +58,12 @@ describe('a method of the contract', () => {
     assert.equal(contractFormat(method).isPaced, false);
     assert.equal(standardFormat(check as typeof method).isPaced, true);
   });
+
+  test('of health and reflection has values that take no memory', () => {
+    const { Check: check } = healthService;
+    assert.ok(check);
+    const bytes = check.requestSerialize({ service: 'x' });
+    const decoded = standardFormat(check as typeof method).decode(bytes, 0);
+    assert.deepEqual(decoded, { request: { service: 'x' }, valueBytes: 0 });
+  });
 });
