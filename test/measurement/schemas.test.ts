@@ -150,8 +150,11 @@ describe('a stored measurement', () => {
   test('of today is read as it is', () => assert.deepEqual(storedMeasurementSchema.parse(MEASUREMENT), MEASUREMENT));
 
   test('is refused where an older one lacks its occasion, or has a key that no version wrote', () => {
-    const { occasion: _, ...withoutOccasion } = older.protocol;
-    for (const wrong of [withoutOccasion, { ...older.protocol, more: 1 }, { ...older.protocol, occasion: 0 }]) {
+    for (const wrong of [
+      { ...protocol, ...limits },
+      { ...older.protocol, more: 1 },
+      { ...older.protocol, occasion: 0 },
+    ]) {
       assert.ok(!storedMeasurementSchema.safeParse({ ...older, protocol: wrong }).success);
     }
   });

@@ -115,7 +115,10 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     t.after(() => client.close());
     const { signal } = new AbortController();
     await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs, signal });
-    for await (const _ of client.stream(echo.count, Buffer.from('ab'), { deadlineMs, signal }));
+    const answers: Buffer[] = [];
+    for await (const answer of client.stream(echo.count, Buffer.from('ab'), { deadlineMs, signal }))
+      answers.push(answer);
+    assert.equal(answers.length, 2);
     assert.deepEqual(getEventListeners(signal, 'abort'), []);
   });
 
