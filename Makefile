@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint fuzz bench bench-accuracy schema clean
+.PHONY: help run test build lint fuzz mutants bench bench-accuracy schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ lint: build ## Check style, import directions and protocol buffers
 
 fuzz: build ## Give made-up inputs to all readers for SECONDS (60); SEED repeats a round, or one find
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
+mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=30 SEED=1
+	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),30) --seed $(or $(SEED),1) $(AT)
 
 bench: build ## Print the figures that the README states
 	node --expose-gc dist/bench/main.js

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Counts, readCoverage } from './coverage.js';
 import { runTests } from './run-tests.js';
@@ -15,19 +14,31 @@ export interface PassingTest {
 
 const SILENCE_MS = 300_000;
 
+function assertPassed(what: string, outcome: string): void {
+  if (outcome !== 'passed') throw new Error(`${what} without a defect: ${outcome}; make test shows why`);
+}
+
+/** Runs a test file without a defect, to learn how long it takes and what it executes. */
+async function passingTest(path: string, sandbox: Sandbox): Promise<PassingTest> {
+  const folder = await mkdtemp(join(sandbox.temporary, 'coverage-'));
+  const environment = { NODE_V8_COVERAGE: folder };
+  const { outcome, durationMs } = await runTests([join(sandbox.folder, path)], SILENCE_MS, environment);
+  assertPassed(path, outcome);
+  const coverage = await readCoverage(folder, sandbox.base);
+  await rm(folder, { recursive: true });
+  return { path, durationMs, coverage };
+}
+
 /**
- * Runs a test without a defect, to learn how long it takes and what it executes.
+ * Runs test files, one by one and together, without a defect.
  *
- * @throws Error where it fails
+ * @param sources the files before they are compiled
+ * @throws Error where one fails
  */
-export async function passingTest(path: string, sandbox: Sandbox): Promise<PassingTest> {
-  const folder = await mkdtemp(join(tmpdir(), 'coverage-'));
-  try {
-    const environment = { NODE_V8_COVERAGE: folder };
-    const { outcome, durationMs } = await runTests([join(sandbox.folder, path)], SILENCE_MS, environment);
-    if (outcome !== 'passed') throw new Error(`${path} does not pass without a defect: ${outcome}`);
-    return { path, durationMs, coverage: await readCoverage(folder, sandbox.base) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+export async function passingTests(sources: readonly string[], sandbox: Sandbox): Promise<readonly PassingTest[]> {
+  const passing: PassingTest[] = [];
+  for (const source of sources) passing.push(await passingTest(source.replace(/\.ts$/, '.js'), sandbox));
+  const paths = passing.map(({ path }) => join(sandbox.folder, path));
+  assertPassed('tests together', (await runTests(paths, SILENCE_MS, {})).outcome);
+  return passing;
 }

@@ -7,12 +7,12 @@ import type { Sandbox } from './sandbox.js';
 
 export type Fate = 'killed' | 'survived' | 'not executed';
 
-/** A test file's results may come all at its end, and later with a defect. */
+/** The longest time without a result. A file's results may all come at its end, and later on a busy machine. */
 function silenceMs(tests: readonly PassingTest[]): number {
-  return 2 * Math.max(...tests.map(({ durationMs }) => durationMs)) + 3000;
+  return 3 * Math.max(...tests.map(({ durationMs }) => durationMs)) + 5000;
 }
 
-/** Has tests look for mutants; a mutant is killed when a test fails, or does not end. */
+/** Has tests look for mutants. A mutant is killed when a test fails or does not end. */
 export class Hunter {
   constructor(private readonly tests: readonly PassingTest[]) {}
 

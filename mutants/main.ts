@@ -1,68 +1,84 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Accepted, readAccepted } from './accepted.js';
-import { passingTest } from './baseline.js';
+import { passingTests } from './baseline.js';
 import { sourceFiles, testFiles } from './files.js';
 import { Hunter } from './hunt.js';
 import { mutantsOf } from './mutant.js';
-import { inParallel } from './parallel.js';
-import { type Judged, outdatedAcceptances, scores, unexpectedSurvivors } from './report.js';
+import {
+  type Judged,
+  LOWEST_SCORE,
+  outdatedAcceptances,
+  score,
+  scoreTable,
+  type TargetResult,
+  unexpectedSurvivors,
+} from './report.js';
+import { sampleOf } from './sample.js';
 import { Sandbox } from './sandbox.js';
 import { type Target, TARGETS } from './targets.js';
 
-// Run in the project's folder, with the paths to look at; without any, at all that targets.ts names.
+// Run in the project's folder, with the paths to look at; without any, it looks at all that targets.ts names.
 
 const COMPILED = 'dist';
 
 const ACCEPTED = 'mutants/accepted.yml';
 
-/** Makes all mutants of the files and has tests look for them; prints survivors as they come. */
+interface Options {
+  readonly accepted: Accepted;
+  readonly sandbox: Sandbox;
+  /** The most mutants that are judged of one target. */
+  readonly size: number;
+  readonly seed: number;
+}
+
+/** Has tests look for a sample of the mutants of the files; prints survivors as they come. */
 async function judge(
   target: Target,
   files: readonly string[],
-  accepted: Accepted,
-  sandboxes: readonly Sandbox[],
-): Promise<readonly Judged[]> {
-  const tests = testFiles(target).map((path) => path.replace(/\.ts$/, '.js'));
-  const hunter = new Hunter(await inParallel(tests, sandboxes, passingTest));
-  const all: Judged[] = [];
-  for (const file of files) {
-    const judged = await inParallel(await mutantsOf(file, COMPILED), sandboxes, async (mutant, sandbox) => {
-      return { mutant, fate: await hunter.hunt(mutant, sandbox) };
-    });
-    for (const line of unexpectedSurvivors(judged, accepted)) console.log(line);
-    all.push(...judged);
+  { accepted, sandbox, size, seed }: Options,
+): Promise<TargetResult> {
+  const mutants = (await Promise.all(files.map((file) => mutantsOf(file, sandbox.folder)))).flat();
+  const hunter = new Hunter(await passingTests(testFiles(target), sandbox));
+  const judged: Judged[] = [];
+  for (const mutant of sampleOf(mutants, size, seed)) {
+    const one = { mutant, fate: await hunter.hunt(mutant, sandbox) };
+    for (const line of unexpectedSurvivors([one], accepted)) console.log(line);
+    judged.push(one);
   }
-  return all;
+  return { folder: target.code, mutants, judged };
 }
 
-/** @returns whether the survivors are the accepted ones */
-async function main(only: readonly string[]): Promise<boolean> {
+/** @returns whether the scores are high enough, and the survivors are the accepted ones */
+async function main(only: readonly string[], size: number, seed: number): Promise<boolean> {
   const accepted = await readAccepted(ACCEPTED);
-  const numbers = Array.from({ length: availableParallelism() }, (_, i) => i + 1);
-  const sandboxes = await Promise.all(numbers.map((number) => Sandbox.create(COMPILED, number)));
-  // Tests that are ended leave their files behind.
-  const temporary = await mkdtemp(join(tmpdir(), 'mutants-'));
-  process.env['TMPDIR'] = temporary;
+  const sandbox = await Sandbox.create(COMPILED);
+  process.env['TMPDIR'] = sandbox.temporary;
   // With other data each time, properties would kill a mutant in one run and not in the next.
   process.env['PROPERTY_SEED'] = '1';
-  try {
-    const judged: Judged[] = [];
-    for (const target of TARGETS) {
-      const files = sourceFiles(target, only);
-      if (files.length > 0) judged.push(...(await judge(target, files, accepted, sandboxes)));
-    }
-    const outdated = outdatedAcceptances(judged, accepted);
-    for (const line of outdated) console.log(`${line}: accepted in ${ACCEPTED}, but killed or gone`);
-    console.log(scores(judged, accepted).join('\n'));
-    return outdated.length === 0 && unexpectedSurvivors(judged, accepted).length === 0;
-  } finally {
-    await Promise.all(sandboxes.map((sandbox) => sandbox.remove()));
-    await rm(temporary, { recursive: true, force: true });
+  const results: TargetResult[] = [];
+  for (const target of TARGETS) {
+    const files = sourceFiles(target, only);
+    if (files.length > 0) results.push(await judge(target, files, { accepted, sandbox, size, seed }));
   }
+  const outdated = results.flatMap((result) => outdatedAcceptances(result, accepted));
+  for (const line of outdated) console.log(`${line}: accepted in ${ACCEPTED}, but killed or gone`);
+  console.log(`\n${scoreTable(results, accepted)}\nAt most ${size} mutants for each folder, chosen by seed ${seed}.`);
+  const low = results.filter((result) => score(result) < LOWEST_SCORE);
+  for (const { folder } of low) console.log(`${folder}: less than ${100 * LOWEST_SCORE} % of the mutants are killed`);
+  const unexpected = results.flatMap(({ judged }) => unexpectedSurvivors(judged, accepted));
+  return results.length > 0 && low.length === 0 && outdated.length === 0 && unexpected.length === 0;
 }
 
-// Without this, tests that are running would go on.
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${text}: expected a whole number from 1`);
+  return value;
+}
+
+// Without this, tests that are running would go on, and the sandbox would stay.
 process.once('SIGINT', () => process.exit(130));
-process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { sample: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },
+});
+process.exitCode = (await main(positionals, wholeNumber(values.sample), wholeNumber(values.seed))) ? 0 : 1;

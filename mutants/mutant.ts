@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join } from 'node:path';
-import { changesIn } from './mutate.js';
+import { applied, changesIn } from './mutate.js';
 
 /** The program with one small defect. */
 export interface Mutant {
@@ -37,18 +37,19 @@ export async function mutantsOf(file: string, compiled: string): Promise<readonl
   const text = await readFile(join(compiled, module), 'utf8');
   const map = new SourceMap(JSON.parse(await readFile(join(compiled, `${module}.map`), 'utf8')) as SourceMapPayload);
   const source = (await readFile(file, 'utf8')).split('\n');
-  return changesIn(text).map(({ start, end, replacement }) => {
+  return changesIn(text).map((change) => {
+    const { start, end, replacement } = change;
     const before = text.slice(0, start).split('\n');
     const entry = map.findEntry(before.length - 1, before.at(-1)?.length ?? 0);
     const line = 'originalLine' in entry ? entry.originalLine : 0;
-    const change = `${shown(text.slice(start, end))} → ${shown(replacement)}`;
+    const shownChange = `${shown(text.slice(start, end))} → ${shown(replacement)}`;
     return {
       file,
       line: line + 1,
-      description: `${source[line]?.trim()} | ${change.trim()}`,
+      description: `${source[line]?.trim()} | ${shownChange.trim()}`,
       module,
       offset: start,
-      text: text.slice(0, start) + replacement + text.slice(end),
+      text: applied(text, change),
     };
   });
 }

@@ -25,7 +25,10 @@ function isNeverNeeded(node: ts.Node): node is ts.BinaryExpression {
   if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.QuestionQuestionToken) return false;
   const { left, right } = node;
   const isElement = ts.isElementAccessExpression(left) || /\.at\(-?\d+\)$/.test(left.getText());
-  return isElement && (ts.isLiteralExpression(right) || ts.isArrayLiteralExpression(right));
+  return (
+    isElement &&
+    (/^(-1|Infinity|NaN)$/.test(right.getText()) || ts.isLiteralExpression(right) || ts.isArrayLiteralExpression(right))
+  );
 }
 
 /** All small defects that can be planted in a JavaScript module, in the order of their places. */
@@ -42,6 +45,7 @@ export function changesIn(text: string): readonly Change[] {
   return changes.sort((a, b) => a.start - b.start);
 }
 
+/** The module with the defect. */
 export function applied(text: string, { start, end, replacement }: Change): string {
   return text.slice(0, start) + replacement + text.slice(end);
 }

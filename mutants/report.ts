@@ -1,12 +1,23 @@
-import { dirname } from 'node:path';
+import { type Column, drawTable, textTable } from '../src/base/text-table.js';
 import { type Accepted, isAccepted } from './accepted.js';
 import type { Fate } from './hunt.js';
 import type { Mutant } from './mutant.js';
+
+/** The lowest share of killed mutants that is enough. */
+export const LOWEST_SCORE = 0.85;
 
 /** A mutant and what the tests made of it. */
 export interface Judged {
   readonly mutant: Mutant;
   readonly fate: Fate;
+}
+
+/** What became of the mutants of one target. */
+export interface TargetResult {
+  readonly folder: string;
+  /** All that the code has; a sample of them is judged. */
+  readonly mutants: readonly Mutant[];
+  readonly judged: readonly Judged[];
 }
 
 function survivors(judged: readonly Judged[]): readonly Judged[] {
@@ -22,24 +33,37 @@ export function unexpectedSurvivors(judged: readonly Judged[], accepted: Accepte
     });
 }
 
-/** Accepted mutants of these files that are killed by now, or that the code does not have any more. */
-export function outdatedAcceptances(judged: readonly Judged[], accepted: Accepted): readonly string[] {
-  const surviving = new Set(survivors(judged).map(({ mutant }) => `${mutant.file}: ${mutant.description}`));
-  const files = new Set(judged.map(({ mutant }) => mutant.file));
-  return [...files].flatMap((file) => {
-    return [...(accepted.get(file) ?? [])].map((one) => `${file}: ${one}`).filter((one) => !surviving.has(one));
+/** Accepted mutants that are killed by now, or that the code does not have any more. */
+export function outdatedAcceptances({ mutants, judged }: TargetResult, accepted: Accepted): readonly string[] {
+  const name = ({ file, description }: Mutant): string => `${file}: ${description}`;
+  const all = new Set(mutants.map(name));
+  const seen = new Set(judged.map(({ mutant }) => name(mutant)));
+  const surviving = new Set(survivors(judged).map(({ mutant }) => name(mutant)));
+  return [...new Set(mutants.map(({ file }) => file))].flatMap((file) => {
+    const names = [...(accepted.get(file) ?? [])].map((description) => `${file}: ${description}`);
+    return names.filter((one) => !all.has(one) || (seen.has(one) && !surviving.has(one)));
   });
 }
 
-/** A line for each folder, as `src/rpc: 90 of 100 killed (90.0 %), 10 survivors accepted`. */
-export function scores(judged: readonly Judged[], accepted: Accepted): readonly string[] {
-  const folders = [...new Set(judged.map(({ mutant }) => dirname(mutant.file)))];
-  return folders.map((folder) => {
-    const all = judged.filter(({ mutant }) => dirname(mutant.file) === folder);
-    const alive = survivors(all);
-    const killed = all.length - alive.length;
-    const percent = ((100 * killed) / all.length).toFixed(1);
-    const allowed = alive.filter(({ mutant }) => isAccepted(accepted, mutant)).length;
-    return `${folder}: ${killed} of ${all.length} killed (${percent} %), ${allowed} survivors accepted`;
-  });
+/** The share of the judged mutants that tests killed; accepted survivors count as survivors. 1 where there are none. */
+export function score({ judged }: TargetResult): number {
+  return judged.length === 0 ? 1 : 1 - survivors(judged).length / judged.length;
+}
+
+/** One row for each target. */
+export function scoreTable(results: readonly TargetResult[], accepted: Accepted): string {
+  const columns: readonly Column<TargetResult>[] = [
+    { title: 'folder', align: 'left', cell: ({ folder }) => folder },
+    { title: 'mutants', align: 'right', cell: ({ mutants }) => String(mutants.length) },
+    { title: 'judged', align: 'right', cell: ({ judged }) => String(judged.length) },
+    { title: 'killed', align: 'right', cell: ({ judged }) => String(judged.length - survivors(judged).length) },
+    { title: 'survived', align: 'right', cell: ({ judged }) => String(survivors(judged).length) },
+    {
+      title: 'of them accepted',
+      align: 'right',
+      cell: ({ judged }) => String(survivors(judged).filter(({ mutant }) => isAccepted(accepted, mutant)).length),
+    },
+    { title: 'score', align: 'right', cell: (result) => `${(100 * score(result)).toFixed(1)} %` },
+  ];
+  return drawTable(textTable(columns, results));
 }

@@ -1,22 +1,48 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Mutant } from './mutant.js';
 
-/** A copy of the compiled program, beside it so that its tests find the project's files. */
-export class Sandbox {
-  private constructor(readonly folder: string) {}
+/** What tests write to, or never read. */
+const LEFT_OUT = new Set(['.git', 'out']);
 
-  static async create(compiled: string, number: number): Promise<Sandbox> {
-    const folder = resolve(`${compiled}-mutants-${number}`);
-    await rm(folder, { recursive: true, force: true });
-    await cp(compiled, folder, { recursive: true });
-    return new Sandbox(folder);
+/**
+ * A copy of the compiled program in a temporary folder, with links to the project's other files beside it. It is removed
+ * when the process exits.
+ */
+export class Sandbox {
+  private constructor(
+    private readonly root: string,
+    private readonly compiled: string,
+  ) {}
+
+  /** @param compiled the project's folder of compiled modules, by its name */
+  static async create(compiled: string): Promise<Sandbox> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'mutants-')));
+    process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+    for (const name of await readdir('.')) {
+      if (name === compiled) await cp(name, join(root, name), { recursive: true });
+      else if (!LEFT_OUT.has(name)) await symlink(resolve(name), join(root, name));
+    }
+    await mkdir(join(root, 'tmp'));
+    return new Sandbox(root, compiled);
   }
 
-  /** The folder's address, with a slash at its end. */
+  /** The copy's folder of compiled modules. */
+  get folder(): string {
+    return join(this.root, this.compiled);
+  }
+
+  /** The address of that folder, with a slash at its end. */
   get base(): string {
     return `${pathToFileURL(this.folder).href}/`;
+  }
+
+  /** Where tests put temporary files. Tests that are ended leave them behind. */
+  get temporary(): string {
+    return join(this.root, 'tmp');
   }
 
   /** Does something while the copy has the mutant's defect. */
@@ -29,9 +55,5 @@ export class Sandbox {
     } finally {
       await writeFile(path, right);
     }
-  }
-
-  remove(): Promise<void> {
-    return rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -15,8 +15,6 @@ test('the shortest evaluation has every default', () => {
     models: ['zoo:a'],
     batch_size: 1,
     threads: 1,
-    cut: 'kernel',
-    measure_end_to_end: false,
     protocol: {
       warmup_runs: 3,
       runs: 50,

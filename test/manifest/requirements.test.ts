@@ -24,9 +24,10 @@ function resolved(
   hardware: HardwareConstraint | undefined,
   framework?: { name: string; version: string },
 ): ResolvedEvaluation {
-  const evaluation = manifestOf('evaluation', 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]');
+  const yaml = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]';
+  const evaluation = manifestOf('evaluation', yaml);
   const software = framework && { framework };
-  const document = orThrow(parseDocument('evaluation.yml', Buffer.from('')));
+  const document = orThrow(parseDocument('evaluation.yml', Buffer.from(yaml)));
   return { ok: true, evaluation, models: [], hardware, software, dataset: undefined, notes: [], document };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { measurementSchema } from '../../src/measurement/measurement.js';
+import { measurementKey, measurementSchema, storedMeasurementSchema } from '../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
 /** With everything that a measurement can have. */
@@ -134,5 +134,28 @@ describe('a measurement', () => {
       assert.ok(!isAccepted(['outcome'], { ...failure, message: undefined }));
       assert.ok(!isAccepted(['outcome'], { ...failure, runMs: [1] }));
     });
+  });
+});
+
+describe('a stored measurement', () => {
+  const { protocol, occasion, limits, ...rest } = MEASUREMENT;
+  const older = { ...rest, protocol: { ...protocol, occasion, ...limits } };
+
+  test('of version 0.1 is read as one of today, with the key that it had', () => {
+    const read = storedMeasurementSchema.parse(older);
+    assert.deepEqual(read, MEASUREMENT);
+    assert.deepEqual(measurementKey(read), measurementKey(MEASUREMENT));
+  });
+
+  test('of today is read as it is', () => assert.deepEqual(storedMeasurementSchema.parse(MEASUREMENT), MEASUREMENT));
+
+  test('is refused where an older one lacks its occasion, or has a key that no version wrote', () => {
+    for (const wrong of [
+      { ...protocol, ...limits },
+      { ...older.protocol, more: 1 },
+      { ...older.protocol, occasion: 0 },
+    ]) {
+      assert.ok(!storedMeasurementSchema.safeParse({ ...older, protocol: wrong }).success);
+    }
   });
 });

@@ -86,6 +86,23 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     assert.doesNotMatch(JSON.stringify(handed), new RegExp(TOKEN));
   });
 
+  test('trusts the calls that show the token, and without a token all', async (t) => {
+    const protectedOne = createRpcServer({ security: { token: TOKEN } });
+    const trusted: boolean[] = [];
+    for (const server of [protectedOne, createRpcServer()]) {
+      const whoami: handleUnaryCall<Buffer, Buffer> = (call, callback) => {
+        trusted.push(server.isTrusted(call));
+        callback(null, call.request);
+      };
+      server.addService({ whoami: echo.repeat }, { whoami });
+      const address = await server.listen({ host: '127.0.0.1', port: 0 });
+      t.after(() => server.close(new PlatformError('unavailable', 'done')));
+      await statusWith(address, `Bearer ${TOKEN}`);
+    }
+    assert.deepEqual(trusted, [true, true]);
+    assert.equal(protectedOne.isTrusted({ metadata: new Metadata() }), false);
+  });
+
   for (const [name, header, expected] of [
     ['the scheme in any case', `bEARER ${TOKEN}`, undefined],
     ['another scheme', `Basic ${TOKEN}`, status.UNAUTHENTICATED],

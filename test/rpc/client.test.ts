@@ -1,5 +1,6 @@
 import { Server, ServerCredentials, type ServerWritableStream, type ServiceError, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
@@ -106,6 +107,39 @@ describe('an RPC client', { timeout: 30_000 }, () => {
       if (seen.length === 3) break;
     }
     assert.deepEqual(seen, [1, 2, 3]);
+  });
+
+  test('leaves nothing at a signal that is never aborted', async (t) => {
+    const { address } = await echoServer(t);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const { signal } = new AbortController();
+    await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs, signal });
+    const answers: Buffer[] = [];
+    for await (const answer of client.stream(echo.count, Buffer.from('ab'), { deadlineMs, signal }))
+      answers.push(answer);
+    assert.equal(answers.length, 2);
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  });
+
+  test('begins no call after its signal was aborted', async (t) => {
+    const { address, answered } = await echoServer(t);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const signal = AbortSignal.abort(new PlatformError('timeout', 'enough'));
+    const cancelled = refusal('timeout', /enough/);
+    await assert.rejects(client.unary(echo.repeat, Buffer.from('x'), { deadlineMs, signal }), cancelled);
+    const first = client.stream(echo.count, Buffer.from('x'), { deadlineMs, signal })[Symbol.asyncIterator]().next();
+    await assert.rejects(first, cancelled);
+    assert.throws(() => client.duplex(echo.count, { deadlineMs, signal }), cancelled);
+    assert.equal(answered.size, 0);
+  });
+
+  test('says of an error that is no status which call broke off', () => {
+    const client = createRpcClient('127.0.0.1:1', 'server');
+    const failure = client.failure(new Error('socket hang up'));
+    assert.equal(failure.message, 'the call to the server at 127.0.0.1:1 broke off: socket hang up');
+    client.close();
   });
 
   test('says where nobody listens, and what to do', async (t) => {

@@ -84,5 +84,6 @@ describe('the address to listen on', () => {
     const name = 'x'.repeat(64);
     const refused = refusal('unavailable', /^cannot listen on x{64}: .+; choose another address$/);
     await assert.rejects(addressToListenOn(name), refused);
+    await assert.rejects(addressToListenOn(name), ({ cause }: Error) => cause instanceof Error);
   });
 });

@@ -77,6 +77,26 @@ describe('worker processes', () => {
     }
   });
 
+  // MAX_JOBS in worker-process.ts: a runtime's sessions leak a little, and starting a process costs a quarter of a second.
+  test('each is replaced after 64 jobs', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    const pids: (number | undefined)[] = [];
+    try {
+      for (let job = 0; job <= 64; job++) {
+        await measureOne(client, relu, runOptions, { ...protocol, warmupRuns: 0, runs: 1, minRuns: 1 });
+        // One that has been replaced may still be there for a moment.
+        const before = pids[0];
+        const now = measuringProcessesOf(process.pid);
+        pids.push(now.find((pid) => pid !== before) ?? before);
+      }
+    } finally {
+      await client.close();
+      await agent.close();
+    }
+    assert.equal(pids.lastIndexOf(pids[0]), 63);
+  });
+
   test('the lifeline removes the temporary folder of a blocked process', { skip: needsLinux, timeout }, async () => {
     const temporaryFolder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
     const script = fileURLToPath(new URL('../support/blocked-process.js', import.meta.url));

@@ -117,6 +117,22 @@ describe('one signature for', () => {
     assert.equal(signatureOf(build('ai.onnx')), signatureOf(build('')));
   });
 
+  const withOpsets = (build: Build, ...opsets: readonly [string, number][]): string => {
+    return signatureOf(build, (model) => ({ ...model, opsets: new Map(opsets) }));
+  };
+  test('opsets that the file lists in any order', () => {
+    const build: Build = (g, x) => {
+      const type = { elementType: 'float32', dims: DIMS } as const;
+      const [gelu = ''] = g.layers('Gelu', [x], [type], [], 'com.microsoft');
+      g.layer('Relu', [gelu], DIMS);
+    };
+    assert.equal(withOpsets(build, ['com.microsoft', 1], ['', 17]), withOpsets(build, ['', 17], ['com.microsoft', 1]));
+  });
+  test('models with and without the opset of a domain that no layer is of', () => {
+    const build: Build = (g, x) => g.layer('Relu', [x], DIMS);
+    assert.equal(withOpsets(build, ['', 17], ['ai.onnx.ml', 3], ['com.microsoft', 1]), withOpsets(build, ['', 17]));
+  });
+
   test('the same layer wherever it stands in a model', () => {
     const g = new GraphBuilder();
     let x = g.input('float32', DIMS);

@@ -123,6 +123,13 @@ describe('residual blocks', () => {
   });
 });
 
+// LEAST_ROUGH_MS is 1: kernels of 0.402 ms make it with three, and neither with two nor only with four.
+test('a brick ends as soon as it takes a rough millisecond, where every place is as good', () => {
+  const read = (index: number): string => (index === 0 ? 'x' : `${index - 1}`);
+  const chain = Array.from({ length: 9 }, (_, index) => ({ reads: [read(index)], makes: `${index}` }));
+  assert.equal(written(cutAtFewestValues(kernelGraph(chain, ['x']), 100)), '0-2 3-5 6-8');
+});
+
 test('constants and weights do not count among what crosses', () => {
   const { constants, types, ...rest } = residualBlocks(3, ['weight']);
   const weight = {

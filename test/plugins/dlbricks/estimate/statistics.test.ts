@@ -5,6 +5,7 @@ import {
   geometricMean,
   lessOverhead,
   meanOf,
+  perCopy,
   studentQuantile,
   summarize,
   sumWithInterval,
@@ -65,6 +66,33 @@ describe('standard error', () => {
   // Winsorized: 2 2 3 4 4, mean 3, variance 4 / 4 = 1; over 0.6 sqrt(5).
   test('of five values comes from the winsorized ones', () =>
     near(summarize([1, 2, 3, 4, 99]).standardErrorMs, 1 / (0.6 * Math.sqrt(5))));
+});
+
+describe('degrees of freedom', () => {
+  // Tukey and McLaughlin (1963): one less than the values that are left of those that were trimmed. Of three, whose
+  // median has the standard error of all of them, one less than three.
+  for (const [count, expected] of [
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [4, 3],
+    [5, 2],
+    [10, 5],
+    [50, 29],
+  ] as const) {
+    test(`of ${count} values are ${expected}`, () => {
+      assert.equal(summarize(Array.from({ length: count }, (_, i) => i)).degreesOfFreedom, expected);
+    });
+  }
+
+  test('of a difference are the fewer ones, so that its interval is never too narrow', () => {
+    const [many, few] = [8, 3].map((degreesOfFreedom) => ({ ms: 5, standardErrorMs: 0.1, degreesOfFreedom }));
+    assert.ok(many !== undefined && few !== undefined);
+    assert.deepEqual(
+      [perCopy(many, few, 1), perCopy(few, many, 1)].map((one) => one.degreesOfFreedom),
+      [3, 3],
+    );
+  });
 });
 
 describe("quantile of Student's t distribution", () => {

@@ -54,6 +54,23 @@ describe('a disturbance', () => {
     const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
   });
+
+  // MOST_OTHERS_SHARE: a tenth of two cores in a second is 200 ms.
+  test('counts from more than a tenth of the processors on', () => {
+    assert.deepEqual(
+      [200, 201].map((othersMs) => isDisturbed(measuredBeside(othersMs))),
+      [false, true],
+    );
+  });
+
+  // LEAST_OTHERS_MS: three ticks of 10 ms, in which the operating system counts.
+  test('counts from three ticks on', () => {
+    const isDisturbedBy = (othersMs: number): boolean => {
+      const conditions = { wallMs: 50, cores: 1, othersMs };
+      return isDisturbed(sampleMeasurement(0, { conditions }));
+    };
+    assert.deepEqual([20, 29, 30].map(isDisturbedBy), [false, false, true]);
+  });
 });
 
 describe('what is measured undisturbed', () => {

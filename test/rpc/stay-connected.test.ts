@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
+import { stayConnected } from '../../src/rpc/stay-connected.js';
+import { refusal } from './support/refusal.js';
+
+describe('what stays connected', { timeout: 30_000 }, () => {
+  test('says once that the server is lost, and again after it answered', async () => {
+    const lost: string[] = [];
+    const refused = new PlatformError('unauthenticated', 'wrong token');
+    const failures = [new Error('first'), new Error('second'), new Error('third'), refused];
+    let attempts = 0;
+    const attempt = (answers: () => void): Promise<void> => {
+      if (attempts === 2) answers();
+      return Promise.reject(failures[attempts++] ?? new Error('one attempt too many'));
+    };
+    const { signal } = new AbortController();
+    const staying = stayConnected(attempt, { signal, onLost: (problem) => lost.push(problem) });
+    await assert.rejects(staying, refusal('unauthenticated', /wrong token/));
+    assert.deepEqual([lost, attempts], [['first', 'third'], 4]);
+  });
+
+  for (const code of ['usage', 'unauthenticated', 'unsupported'] as const) {
+    test(`does not ask again where the server refuses as ${code}`, async () => {
+      const attempt = (): Promise<void> => Promise.reject(new PlatformError(code, 'no'));
+      await assert.rejects(stayConnected(attempt, { signal: new AbortController().signal }), refusal(code));
+    });
+  }
+
+  test('ends without a failure when its signal aborts', async () => {
+    const controller = new AbortController();
+    const attempt = (): Promise<void> => {
+      controller.abort(new PlatformError('timeout', 'enough'));
+      return Promise.reject(new Error('broken off'));
+    };
+    await stayConnected(attempt, { signal: controller.signal });
+  });
+});
