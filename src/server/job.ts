@@ -1,4 +1,4 @@
-import { type FinalEvent, isFinal } from '../evaluation/event.js';
+import { type FinalEvent, isFinal, waiting } from '../evaluation/event.js';
 import { EventLog } from './event-log.js';
 import type { RunKey } from '../evaluation/link/link.js';
 import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
@@ -65,7 +65,8 @@ export class EvaluationJob {
   /** Says why it waits, once. */
   async wait(reason: string): Promise<void> {
     const last = this.log.last?.event;
-    if (last?.kind !== 'waiting' || last.reason !== reason) await this.log.append({ kind: 'waiting', reason });
+    const event = waiting(reason);
+    if (last?.kind !== 'waiting' || last.reason !== event.reason) await this.log.append(event);
   }
 
   /** The first end counts; the submission is not needed any more. */

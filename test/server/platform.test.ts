@@ -360,6 +360,29 @@ describe('a server that is started again', deadline, () => {
     assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
   });
 
+  it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
+    const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submission({ hardware: { cores: { min: 4, max: 4 } } }));
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
+    before.platform.close();
+
+    for (const { address } of agents.list()) agents.register({ ...AGENT, address, cores: 2 });
+    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
+    t.after(() => after.platform.close());
+    after.attach(obedient);
+    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent meets'));
+    agents.register(AGENT);
+    assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
+  });
+
   it('gives up on agents that do not', async (t) => {
     const agents = directoryWith(AGENT.address);
     const limits = { retryMs: 10, waitForAgentMs: 50 };
