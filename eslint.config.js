@@ -1,5 +1,6 @@
 import tseslint from 'typescript-eslint';
 import { rooms } from './lint/rooms.js';
+import { tables } from './lint/tables.js';
 
 /** Where imports may go: each level of a folder imports from the levels above its own line only. */
 const HOUSES = [
@@ -9,7 +10,7 @@ const HOUSES = [
       ['base'],
       ['onnx'],
       ['measurement', 'tracing', 'zoo'],
-      ['rpc', 'manifest', 'store', 'predictor', 'foreign-traces'],
+      ['rpc', 'manifest', 'store', 'predictor', 'foreign-traces', 'composite'],
       ['processing', 'platform-documents'],
       ['registry'],
       ['agent', 'directory'],
@@ -26,12 +27,12 @@ const HOUSES = [
       ['cut'],
       ['bricks'],
       ['estimate', 'exchange'],
-      ['measure'],
+      ['measure', 'sharing'],
       ['report'],
       ['traces'],
-      ['evaluate.ts'],
-      ['analyses', 'commands'],
-      ['evaluation.ts'],
+      ['settings.ts', 'evaluate.ts'],
+      ['estimation.ts'],
+      ['analyses', 'commands', 'evaluation.ts'],
       ['index.ts'],
     ],
   },
@@ -54,6 +55,12 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
   },
+  {
+    files: ['{src,plugins}/**/*.ts'],
+    ignores: ['src/base/own-value.ts'],
+    plugins: { tables: { rules: { tables } } },
+    rules: { 'tables/tables': 'error' },
+  },
   ...HOUSES.map((house) => {
     const name = house.folder.replaceAll('/', '-');
     return {
@@ -64,7 +71,7 @@ export default tseslint.config(
   }),
   {
     files: ['src/**/*.ts'],
-    rules: forbid('^(\\.\\./)+(plugins|bench|test)/', 'The platform imports no plugin, benchmark or test.'),
+    rules: forbid('^(\\.\\./)+(plugins|bench|test|mutants)/', 'The platform imports no plugin, benchmark or test.'),
   },
   {
     files: ['plugins/**/*.ts'],
@@ -74,6 +81,14 @@ export default tseslint.config(
     // node:test's functions return promises that its runner awaits.
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ignores: ['test/support/property.ts'],
+    rules: forbid(
+      '^fast-check$',
+      'Import fast-check from test/support/property.js, which keeps the seeds of failures.',
+    ),
   },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

@@ -7,6 +7,7 @@ import { openStore } from '../src/store/open-store.js';
 import { ZOO } from '../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 import { zooLayers } from './decompose.js';
+import { measureOne } from '../test/agent/support/measure-one.js';
 
 export interface ComposeBenchmark {
   readonly models: number;
@@ -38,7 +39,7 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
     const decompose = () => ZOO.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
     const bricks = uniqueBricks(decompose());
     await Promise.all(
-      bricks.map(async (brick) => store.putMeasurement(await agent.measure(brick, RUN_OPTIONS, PROTOCOL))),
+      bricks.map(async (brick) => store.putMeasurement(await measureOne(agent, brick, RUN_OPTIONS, PROTOCOL))),
     );
 
     const start = performance.now();

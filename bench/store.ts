@@ -4,7 +4,7 @@ import { openEmbeddedStore } from '../src/store/embedded/open.js';
 import { openMongoStore } from '../src/store/mongodb/open.js';
 import type { ResultStore } from '../src/store/result-store.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../test/store/sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../test/store/sample-measurement.js';
 
 export interface StoreBenchmark {
   readonly backend: string;
@@ -64,7 +64,7 @@ async function benchmarkStore(backend: string, store: ResultStore, measurements:
     const step = Math.floor(measurements / bricks);
     const signatures = Array.from({ length: bricks }, (_, brick) => signatureOf(brick * step));
     const beforeFind = performance.now();
-    const { size } = await store.findMeasurements(signatures, SYSTEM.fingerprint, PROTOCOL_KEY);
+    const { size } = await store.findMeasurements(signatures, SYSTEM.fingerprint, SETUP_KEY);
     const beforePut = performance.now();
     await putAll(store, measurements, NEW);
     const end = performance.now();

@@ -4,8 +4,15 @@
 export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
+export { writeFileAtomically } from './base/atomic-file.js';
+export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
-export { csvField, markdownTable, oneLine } from './base/table-text.js';
+export { schemaProblems } from './base/schema-problems.js';
+export { requireWritable, writeResult } from './base/output-file.js';
+export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
+export type { TableResult } from './base/exporters/exporter.js';
+export { oneLine } from './base/one-line.js';
+export { type Column, drawTable, textTable } from './base/text-table.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
@@ -17,7 +24,8 @@ export { whileTelling } from './evaluation/while-telling.js';
 // Models and their graphs.
 export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
 export { fanIn } from './onnx/fill-range.js';
-export { countLayers, layerGraph, unknownValues, type LayerGraph } from './onnx/layer-graph.js';
+export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layer-graph.js';
+export { oldestOpsetOf } from './onnx/operator-versions.js';
 export type { DeclaredType, Model, Node, Tensor, TensorType } from './onnx/model.js';
 export { encodeModelToBytes } from './onnx/write-model.js';
 export { int as intAttribute } from './onnx/make-attributes.js';
@@ -27,13 +35,23 @@ export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
+export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
 
 // Measuring.
-export type { BenchmarkAgent } from './agent/benchmark-agent.js';
+export type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from './agent/benchmark-agent.js';
+export { footprintClass } from './composite/footprint.js';
+export { isProducible, Producers } from './composite/producers.js';
+export { protocolOfComposite } from './composite/protocol-of-composite.js';
 export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
-export { measurementSchema, type Measurement } from './measurement/measurement.js';
-export { protocolKey, type Protocol } from './measurement/protocol.js';
+export {
+  type Context,
+  type Measurement,
+  type MeasurementSetup,
+  setupKey,
+  storedMeasurementSchema,
+} from './measurement/measurement.js';
+export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';

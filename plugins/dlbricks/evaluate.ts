@@ -1,131 +1,246 @@
-import type { LoadedModel, Measurement, Protocol, System } from '../../src/plugin-api.js';
+import type { LoadedModel, Measurement, System } from '../../src/plugin-api.js';
+import { contextOf, modelNeeds } from './bricks/needs.js';
 import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
-import { kernelsOf, signaturesOf } from './bricks/recipe.js';
+import { kernelsOf } from './bricks/recipe.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
-import { type Observations, spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { benchmarkKey, type Observations } from './estimate/observations.js';
 import { compose, type Estimate } from './estimate/compose.js';
-import { type MeasuringContext, measureAll } from './measure/measure-all.js';
+import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
-import { knownResults, planRepetitions, planTasks, repetitionOf, type Results, type Task } from './measure/plan.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import type { EstimateResult } from './report/evaluation-result.js';
+import { knownResults, Results, wantedOf } from './measure/results.js';
+import {
+  firstTasks,
+  FIRST_OCCASION,
+  type MeasureSettings,
+  SECOND_OCCASION,
+  type Task,
+  wholeModelTasks,
+} from './measure/tasks.js';
+import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/evaluation-result.js';
 
 /** What to estimate, and how. */
-export interface EstimateRequest extends CutSettings {
+export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
-  readonly protocol: Protocol;
-  /** Measure each whole model as well, right before its bricks and once more at the end. */
+  /** Wall time that reading the models took, and what came before; ms. */
+  readonly readingMs: number;
+  /** Measure each whole model as well, before most bricks and once more at the end. */
   readonly measureEndToEnd: boolean;
-  /** How well bricks in context have to be measured. */
+  /** How well bricks at the kernel cut have to be measured. */
   readonly precision: Precision;
+}
+
+/** What is measured in one go, and what of it the store had. */
+interface Phase {
+  readonly tasks: readonly Task[];
+  readonly missing: readonly Task[];
+}
+
+/** One evaluation: what is known, what is measured, and what that costs. */
+class Evaluating {
+  readonly #results = new Results();
+  readonly #measuring: Measuring;
+  #measured = 0;
+  #done = 0;
+
+  constructor(
+    private readonly context: MeasuringContext,
+    private readonly system: System,
+  ) {
+    this.#measuring = new Measuring(context, this.#results);
+  }
+
+  get results(): Results {
+    return this.#results;
+  }
+
+  get measured(): number {
+    return this.#measured;
+  }
+
+  /** Looks up what the store has of some tasks. */
+  async phaseOf(tasks: readonly Task[]): Promise<Phase> {
+    const wanted = tasks.map(({ request }) => wantedOf(request));
+    this.#results.add(await knownResults(wanted, this.system, this.context.store));
+    return { tasks, missing: tasks.filter((task) => !this.has(task)) };
+  }
+
+  has({ request }: Task): boolean {
+    return this.#results.get(request) !== undefined;
+  }
+
+  /** Measures what is missing. @param total of the measurements that are counted as one */
+  async measure({ tasks, missing }: Phase, total?: number): Promise<PhaseCost> {
+    const before = this.#measuring.wallMs;
+    const wasMissing = new Set(missing);
+    const known = tasks.filter((task) => !wasMissing.has(task));
+    const position = total === undefined ? undefined : { before: this.#done, total };
+    const measured = await this.#measuring.measure(missing, position);
+    this.#measured += measured;
+    if (total !== undefined) this.#done += measured;
+    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
+    return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
+  }
+}
+
+const NO_COST: PhaseCost = { nowMs: 0, beforeMs: 0 };
+
+function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
+  return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
 }
 
 /**
  * The main job: takes models apart, measures each unique brick that the store does not know yet, and composes the
- * models' latencies. One measurement at a time; each is in the store before the next one starts, so that an interrupted
- * evaluation continues where it stopped.
+ * models' latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
+ * where it stopped.
  *
  * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
  *   result, not an error
  */
 export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
-  const { agent, store, onEvent } = context;
-  const { protocol, runOptions, measureEndToEnd } = request;
+  const { agent, onEvent, signal } = context;
+  const { runOptions, measureEndToEnd } = request;
 
   const models: PreparedModel[] = [];
   for (const [done, model] of request.models.entries()) {
-    onEvent({ kind: 'preparing', model: model.name, done, total: request.models.length });
-    const prepared = await prepareOrRefuse(model, request, agent, context.signal);
-    if (prepared.refusal !== undefined) onEvent({ kind: 'warning', message: `${model.name}: ${prepared.refusal}` });
+    onEvent({ kind: 'measuring', label: `preparing ${model.name}`, done, total: request.models.length });
+    const prepared = await prepareOrRefuse(model, request, agent, signal);
+    if (prepared.refusal !== undefined) {
+      onEvent({ kind: 'note', level: 'warning', message: `${model.name}: ${prepared.refusal}` });
+    }
     models.push(prepared);
   }
 
   const system = await agent.system(runOptions);
-  const first = planTasks(models, protocol, measureEndToEnd);
-  const again = measureEndToEnd ? planRepetitions(models, protocol) : [];
-  const results = await knownResults([...first, ...again], system, store);
-  const isMissing = (task: Task): boolean => results.get(task) === undefined;
-  const toMeasure = first.filter(isMissing);
-  const toRepeat = again.filter(isMissing);
-  const bricks = uniqueBricks(models);
-  onEvent({
-    kind: 'planned',
-    layers: models.reduce((sum, { recipe }) => sum + recipe.layers, 0),
-    unique: bricks.length,
-    known: first.length + again.length - toMeasure.length - toRepeat.length,
-    toMeasure: toMeasure.length + toRepeat.length,
+  const evaluating = new Evaluating(context, system);
+  const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
+  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, FIRST_OCCASION, request) : []);
+  const again = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, SECOND_OCCASION, request) : []);
+  const phases = [bricks, wholes, again];
+  const total = phases.reduce((sum, { missing }) => sum + missing.length, 0);
+  const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - total;
+  onEvent({ kind: 'planned', summary: plannedLine(models, total, known), known, toMeasure: total });
+
+  const firstCost = await evaluating.measure(bricks, total);
+  const wholesCost = await evaluating.measure(wholes, total);
+  const againCost =
+    request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
+  const repeatCost = await evaluating.measure(again, total);
+  if (measureEndToEnd) {
+    await keepPlatformDocuments(request.models, models, evaluating.results, request, context.store);
+  }
+
+  const interrupted = signal.aborted || phases.some(({ tasks }) => tasks.some((task) => !evaluating.has(task)));
+  return composeAll(models, evaluating.results, system, {
+    ...request,
+    interrupted,
+    measured: evaluating.measured,
+    costs: {
+      readingMs: request.readingMs,
+      preparingMs: models.reduce((sum, { costMs }) => sum + costMs, 0),
+      bricksFirst: firstCost,
+      bricksAgain: againCost,
+      modelsFirst: wholesCost,
+      modelsAgain: repeatCost,
+    },
   });
+}
 
-  const total = toMeasure.length + toRepeat.length;
-  let measured = await measureAll(toMeasure, results, runOptions, context, { before: 0, total });
-  if (request.cut === 'kernel') measured += await repeatBricks(models, results, system, request, context);
-  measured += await measureAll(toRepeat, results, runOptions, context, { before: toMeasure.length, total });
-  if (measureEndToEnd) await keepPlatformDocuments(request.models, models, results, protocol, store);
+/** What is about to be measured. */
+function plannedLine(models: readonly PreparedModel[], toMeasure: number, known: number): string {
+  const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
+  const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);
+  const unique = uniqueBricks(models).length;
+  return `${layers} layers, ${unique} unique bricks for ${sequences} sequences; ${toMeasure} measurements to take, ${known} known already`;
+}
 
-  const interrupted = context.signal.aborted || [...first, ...again].some(isMissing);
+/** Measures bricks on further occasions, as far as the models' intervals need it. */
+async function repeatBricks(
+  models: readonly PreparedModel[],
+  evaluating: Evaluating,
+  system: System,
+  request: EstimateRequest,
+  context: MeasuringContext,
+): Promise<PhaseCost> {
+  let cost = NO_COST;
+  for (;;) {
+    const observations = evaluating.results.observations();
+    const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision);
+    // Ends: no brick has more than a few occasions, and one that was not measured after all is not asked for again.
+    if (tasks.length === 0) return cost;
+    const phase = await evaluating.phaseOf(tasks);
+    if (phase.missing.length > 0 && !context.signal.aborted) {
+      const bricks = phase.missing.length === 1 ? '1 brick' : `${phase.missing.length} bricks`;
+      const message = `repeating ${bricks} in a new process; the spread between processes sets the interval`;
+      context.onEvent({ kind: 'note', level: 'info', message });
+    }
+    cost = sumOfCosts(cost, await evaluating.measure(phase));
+    if (!tasks.every((task) => evaluating.has(task))) return cost;
+  }
+}
+
+/** What composing has to know besides the models and their measurements. */
+export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 'cut' | 'measureEndToEnd'> {
+  /** undefined where nobody decides now how well bricks are measured. */
+  readonly precision?: Precision | undefined;
+  readonly interrupted: boolean;
+  readonly measured: number;
+  readonly costs: EstimateResult['costs'];
+}
+
+/** A model to compose: its recipe, and what is known of the whole where that was asked for. */
+export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<PreparedModel, 'whole' | 'refusal'>>;
+
+/** Composes every model's latency from what was measured. */
+export function composeAll(
+  models: readonly ComposableModel[],
+  results: Results,
+  system: System,
+  settings: ComposeSettings,
+): EstimateResult {
+  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs } = settings;
   const observations = results.observations();
-  const spread = spreadBetweenOccasions(
-    models.map(({ recipe }) => recipe),
-    observations,
-  );
+  const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
+  const spread = spreadBetweenOccasions(inContext, observations);
+  const wholeOf = ({ whole: benchmark }: ComposableModel): EndToEnd | undefined => {
+    if (!measureEndToEnd || benchmark === undefined) return undefined;
+    const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
+    return { signature: benchmark.signature, first: on(FIRST_OCCASION), repeat: on(SECOND_OCCASION) };
+  };
   return {
     system,
-    models: models.map(({ recipe, refusal, whole: { signature } }) => {
-      const estimate = withRefusal(compose(recipe, observations, spread), refusal, signature);
-      const whole = { benchmark: { signature }, protocol };
+    models: models.map((model, index): ModelResult => {
+      const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
+      const estimate = withRefusal(compose({ recipe, context }, observations, spread), model);
       return {
         estimate,
-        endToEnd: measureEndToEnd
-          ? {
-              signature,
-              first: results.get(whole),
-              repeat: results.get({ ...whole, protocol: repetitionOf(protocol) }),
-            }
-          : undefined,
-        limitedBy: interrupted ? undefined : limitOf(estimate, request.precision),
-        kernels: request.cut === 'kernel' ? kernelsOf(recipe) : undefined,
+        endToEnd: wholeOf(model),
+        limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
+        kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
       };
     }),
-    bricks: measurementsOf(models, observations),
+    bricks: measurementsOf(
+      inContext.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol)),
+      observations,
+    ),
     spread,
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
-    uniqueBricks: bricks.length,
+    uniqueBricks: new Set(models.flatMap(({ recipe }) => recipe.bricks.map(({ signature }) => signature))).size,
     measured,
     interrupted,
+    costs,
   };
 }
 
-/**
- * Measures bricks on further occasions, as far as the models' intervals need it. @returns how many measurements were taken
- */
-async function repeatBricks(
-  models: readonly PreparedModel[],
-  results: Results,
-  system: System,
-  { protocol, runOptions, precision }: EstimateRequest,
-  context: MeasuringContext,
-): Promise<number> {
-  let measured = 0;
-  let tasks: readonly Task[];
-  do {
-    tasks = tasksOfNextOccasion(models, results.observations(), protocol, precision);
-    results.add(await knownResults(tasks, system, context.store));
-    const toMeasure = tasks.filter((task) => results.get(task) === undefined);
-    if (toMeasure.length > 0 && !context.signal.aborted)
-      context.onEvent({ kind: 'repeating', bricks: toMeasure.length });
-    measured += await measureAll(toMeasure, results, runOptions, context);
-    // Ends: no brick has more than a few occasions, and one that was not measured after all is not asked for for ever.
-  } while (tasks.length > 0 && tasks.every((task) => results.get(task) !== undefined));
-  return measured;
-}
-
-function withRefusal(estimate: Estimate, refusal: string | undefined, signature: string): Estimate {
+function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): Estimate {
   if (refusal === undefined) return estimate;
+  const signature = whole?.signature ?? '';
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
 }
 
 /** Everything that was measured for the models' bricks, each occasion once. */
-function measurementsOf(models: readonly PreparedModel[], observations: Observations): readonly Measurement[] {
-  const signatures = models.flatMap(({ recipe }) => signaturesOf(recipe));
-  return [...new Set(signatures)].flatMap((signature) => observations.get(signature) ?? []);
+function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
+  const keys = new Set(needs.map(({ signature, context }) => benchmarkKey(signature, context)));
+  return [...keys].flatMap((key) => observations.get(key) ?? []);
 }

@@ -3,7 +3,7 @@ import {
   keepWholeModel,
   type Measurement,
   type Plugin,
-  protocolKey,
+  setupKey,
   weightlessBenchmark,
   z,
 } from '../../src/plugin-api.js';
@@ -31,24 +31,30 @@ const evaluation: Evaluation<z.infer<typeof settings>> = {
   version: '0.1.0',
   settings,
 
-  async *run({ evaluation: { manifest, models, protocol }, settings: { percentiles } }, { agent, store, signal }) {
+  async *run({ evaluation, settings: { percentiles } }, { agent, store, signal }) {
+    const { manifest, models, protocol, limits } = evaluation;
     const runOptions = { threads: manifest.threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
     const { fingerprint } = await agent.system(runOptions);
     const tasks = models.map(({ name, model }) => ({ name, benchmark: weightlessBenchmark(model) }));
     const signatures = tasks.map(({ benchmark }) => benchmark.signature);
-    const stored = await store.findMeasurements(signatures, fingerprint, protocolKey(protocol));
+    const setup = { protocol, occasion: 1, limits };
+    const stored = await store.findMeasurements(signatures, fingerprint, setupKey(setup));
     const known = new Map([...stored].filter(([, { outcome }]) => outcome.kind === 'samples'));
-    const toMeasure = tasks.length - known.size;
-    yield { kind: 'planned', summary: `whole models: ${tasks.length}`, known: known.size, toMeasure };
+    const missing = tasks.filter(({ benchmark }) => !known.has(benchmark.signature));
+    const summary = `whole models: ${tasks.length}`;
+    yield { kind: 'planned', summary, known: tasks.length - missing.length, toMeasure: missing.length };
 
     const results: ReturnType<typeof resultOf>[] = [];
-    for (const [done, { name, benchmark }] of tasks.entries()) {
+    for (const { name, benchmark } of tasks) {
       let measurement = known.get(benchmark.signature);
       if (measurement === undefined) {
-        yield { kind: 'measuring', done, total: tasks.length, label: name };
-        measurement = await agent.measure(benchmark, runOptions, protocol, { signal });
-        await store.putMeasurement(measurement);
+        yield { kind: 'measuring', done: results.length, total: tasks.length, label: name };
+        for await (const taken of agent.measure([{ benchmark, runOptions, ...setup }], { signal })) {
+          measurement = taken.measurement;
+          await store.putMeasurement(measurement);
+        }
       }
+      if (measurement === undefined) continue;
       await keepWholeModel(store, { name, batchSize: manifest.batch_size, measurement });
       const result = resultOf(name, measurement, percentiles);
       results.push(result);

@@ -1,10 +1,29 @@
 import type { Benchmark } from '../measurement/benchmark.js';
-import type { Measurement } from '../measurement/measurement.js';
-import type { Protocol } from '../measurement/protocol.js';
+import type { Context, Measurement } from '../measurement/measurement.js';
+import type { Limits, Protocol } from '../measurement/protocol.js';
 import type { RunOptions, System } from '../measurement/system.js';
 import type { TensorType } from '../onnx/model.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { LayerTrace } from './layer-trace.js';
+
+/** How to measure one benchmark. */
+export interface MeasureRequest {
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly protocol: Protocol;
+  /** No worker measures on two occasions. */
+  readonly occasion: number;
+  readonly limits: Limits;
+  /** Measured together with others in one session, its data as warm or cold as this says; absent: in a session of its own. */
+  readonly context?: Context | undefined;
+}
+
+/** The measurement of one of several requests. */
+export interface MeasuredRequest {
+  /** Index of the request. */
+  readonly index: number;
+  readonly measurement: Measurement;
+}
 
 export type MeasurePhase = 'waiting' | 'preparing' | 'running';
 
@@ -14,6 +33,14 @@ export interface MeasureProgress {
   readonly runsDone: number;
   /** Warm-ups included; fewer are made when the time budget is used up. */
   readonly runsTotal: number;
+}
+
+/** Progress of the session that measures now. */
+export interface RequestProgress extends MeasureProgress {
+  /** Index of a request that is measured in it. */
+  readonly index: number;
+  /** How many requests are measured in it. */
+  readonly together: number;
 }
 
 /** What running a graph showed about one of its values. */
@@ -31,9 +58,16 @@ export interface OptimizedGraph {
   readonly benchmark: Benchmark;
   /** Types of what its nodes produce, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
+  /** Wall time that optimizing took, when it was done. */
+  readonly costMs: number;
 }
 
 export interface MeasureOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: RequestProgress) => void) | undefined;
+}
+
+export interface TraceOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
@@ -46,16 +80,15 @@ export interface BenchmarkAgent {
   /** The system that measurements with these run options are taken on. */
   system(runOptions: RunOptions): Promise<System>;
 
+  /** Whether it measures benchmarks together in one session: its framework has to keep a profile of kernels. */
+  measuresTogether(): Promise<boolean>;
+
   /**
-   * Measures when it is this benchmark's turn. A benchmark that fails (unsupported operator, out of memory, crash, time
-   * limit) resolves to a measurement with a failure as its outcome.
+   * Measures when it is these benchmarks' turn, those with a context in as few sessions as possible, and yields each
+   * measurement as soon as it is taken. A benchmark that fails (unsupported operator, out of memory, crash, time limit)
+   * gives a measurement with a failure as its outcome, and costs no other its own.
    */
-  measure(
-    benchmark: Benchmark,
-    runOptions: RunOptions,
-    protocol: Protocol,
-    options?: MeasureOptions,
-  ): Promise<Measurement>;
+  measure(requests: readonly MeasureRequest[], options?: MeasureOptions): AsyncIterable<MeasuredRequest>;
 
   /**
    * Runs a benchmark without and with the runtime's own profile, as often as the protocol says each. The spans of it
@@ -64,11 +97,9 @@ export interface BenchmarkAgent {
    * @throws PlatformError as {@link BenchmarkAgent.inferTypes}, and `unsupported` where the runtime keeps no profile
    */
   trace(
-    benchmark: Benchmark,
-    runOptions: RunOptions,
-    protocol: Protocol,
+    request: Omit<MeasureRequest, 'occasion' | 'context'>,
     level: TraceLevel,
-    options?: MeasureOptions,
+    options?: TraceOptions,
   ): Promise<LayerTrace>;
 
   /**

@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
-import type { Measurement, Outcome } from '../measurement/measurement.js';
+import type { Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
 import type { BenchmarkAgent, InferredValue, OptimizedGraph } from './benchmark-agent.js';
 import { throwIfCancelled } from '../base/cancellation.js';
@@ -13,6 +13,8 @@ export interface FakeAgentOptions {
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
   /** What a benchmark's graph is optimized to; without it nothing can be. */
   readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
+  /** Whether it measures benchmarks together; true by default. */
+  readonly measuresTogether?: boolean;
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
@@ -32,6 +34,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     latencyOf,
     inferredValuesOf,
     optimizedOf,
+    measuresTogether = true,
     processor = 'fake processor',
     measuredAt = '2026-01-01T00:00:00Z',
   } = options;
@@ -56,36 +59,44 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
 
     system: (runOptions) => Promise.resolve(systemOf(runOptions)),
 
-    async measure(benchmark, runOptions, protocol, { signal, onProgress } = {}): Promise<Measurement> {
-      throwIfCancelled(signal);
-      const { warmupRuns, runs, minRuns, timeBudgetMs } = protocol;
-      onProgress?.({ phase: 'preparing', runsDone: 0, runsTotal: warmupRuns + runs });
-      // A real agent answers later too, so that others get their turn and may cancel.
-      await new Promise((resolve) => setImmediate(resolve));
-      throwIfCancelled(signal);
-      const latency = latencyOf(benchmark);
-      let outcome: Outcome;
-      if (typeof latency === 'number') {
-        const affordable = Math.max(minRuns, Math.ceil(timeBudgetMs / latency));
-        const runMs = new Array<number>(Math.min(runs, affordable)).fill(latency);
-        outcome = { kind: 'samples', runMs, warmupMs: new Array<number>(warmupRuns).fill(latency) };
-        const runsDone = warmupRuns + runMs.length;
-        onProgress?.({ phase: 'running', runsDone, runsTotal: runsDone });
-      } else {
-        outcome = { kind: 'failure', ...latency };
+    measuresTogether: () => Promise.resolve(measuresTogether),
+
+    async *measure(requests, { signal, onProgress } = {}) {
+      for (const [index, { benchmark, runOptions, protocol, occasion, limits, context }] of requests.entries()) {
+        throwIfCancelled(signal);
+        const { warmupRuns, runs, minRuns, timeBudgetMs } = protocol;
+        onProgress?.({ phase: 'preparing', runsDone: 0, runsTotal: warmupRuns + runs, index, together: 1 });
+        // A real agent answers later too, so that others get their turn and may cancel.
+        await new Promise((resolve) => setImmediate(resolve));
+        throwIfCancelled(signal);
+        const latency = latencyOf(benchmark);
+        let outcome: Outcome;
+        if (typeof latency === 'number') {
+          const affordable = Math.max(minRuns, Math.ceil(timeBudgetMs / latency));
+          const runMs = new Array<number>(Math.min(runs, affordable)).fill(latency);
+          outcome = { kind: 'samples', runMs, warmupMs: new Array<number>(warmupRuns).fill(latency) };
+          const runsDone = warmupRuns + runMs.length;
+          onProgress?.({ phase: 'running', runsDone, runsTotal: runsDone, index, together: 1 });
+        } else {
+          outcome = { kind: 'failure', ...latency };
+        }
+        measured.push(benchmark.signature);
+        const spentMs = outcome.kind === 'samples' ? [...outcome.warmupMs, ...outcome.runMs] : [];
+        const measurement = {
+          signature: benchmark.signature,
+          system: systemOf(runOptions),
+          protocol,
+          ...(context === undefined ? {} : { context }),
+          occasion,
+          limits,
+          outcome,
+          costMs: spentMs.reduce((sum, ms) => sum + ms, SESSION_MS),
+          sessionMs: SESSION_MS,
+          peakMemoryBytes: 100 * 2 ** 20,
+          measuredAt,
+        };
+        yield { index, measurement };
       }
-      measured.push(benchmark.signature);
-      const spentMs = outcome.kind === 'samples' ? [...outcome.warmupMs, ...outcome.runMs] : [];
-      return {
-        signature: benchmark.signature,
-        system: systemOf(runOptions),
-        protocol,
-        outcome,
-        costMs: spentMs.reduce((sum, ms) => sum + ms, SESSION_MS),
-        sessionMs: SESSION_MS,
-        peakMemoryBytes: 100 * 2 ** 20,
-        measuredAt,
-      };
     },
 
     trace: () => Promise.reject(new PlatformError('unsupported', 'the fake agent has no runtime')),

@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { PlatformError } from './errors.js';
-import { makeFolder } from './make-folder.js';
-
-export interface WriteOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each piece with the bytes written so far and the bytes there will be. */
-  readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
-}
+import { type FileContent, writeContent, type WriteOptions } from './file-content.js';
 
 /** A temporary file that nobody has written to for so long is nobody's, wherever its writer ran. */
 const ABANDONED_MS = 60 * 60 * 1000;
@@ -24,24 +17,21 @@ const TEMPORARY = /^\..+\.(?<host>[A-Za-z0-9-]*)\.(?<pid>\d+)\.[0-9a-f]{8}\.tmp$
  * Writes a file so that others see it whole or not at all: under a temporary name in the same folder, flushed to the
  * disk, then renamed. Removes the temporary file when it fails, and those of processes that were killed.
  *
- * @param chunks pieces that need to be valid only until the next one is asked for
- * @throws what the operating system says, and PlatformError `cancelled` when the signal aborts
+ * @throws what the operating system says, what the content throws, and PlatformError `cancelled` when the signal aborts
  */
 export async function writeFileAtomically(
   file: string,
-  chunks: Iterable<Uint8Array>,
-  byteLength: number,
+  content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
   const folder = path.dirname(file);
-  makeFolder(folder);
   await removeAbandoned(folder);
   const unique = randomBytes(4).toString('hex');
   const temporary = path.join(folder, `.${path.basename(file)}.${HOST}.${process.pid}.${unique}.tmp`);
   try {
     const handle = await open(temporary, 'wx');
     try {
-      await writeAll(handle, file, chunks, byteLength, options);
+      await writeContent(handle, content, options);
       await handle.sync();
     } finally {
       await handle.close();
@@ -52,26 +42,6 @@ export async function writeFileAtomically(
     throw thrown;
   }
   await flushFolder(folder);
-}
-
-async function writeAll(
-  handle: FileHandle,
-  file: string,
-  chunks: Iterable<Uint8Array>,
-  byteLength: number,
-  { signal, onProgress }: WriteOptions,
-): Promise<void> {
-  let bytes = 0;
-  for (const chunk of chunks) {
-    if (signal?.aborted === true) {
-      throw new PlatformError('cancelled', `writing ${file} was cancelled`, { cause: signal.reason });
-    }
-    for (let done = 0; done < chunk.length;) {
-      done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;
-    }
-    bytes += chunk.length;
-    onProgress?.(bytes, byteLength);
-  }
 }
 
 /** Makes the rename itself survive a power cut, where the operating system lets a folder be flushed. */
@@ -85,7 +55,8 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 async function removeAbandoned(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+  // A folder that may be written to may be one that cannot be listed.
+  for (const name of await readdir(folder).catch(() => [])) {
     const writer = TEMPORARY.exec(name)?.groups;
     if (writer === undefined) continue;
     const temporary = path.join(folder, name);

@@ -1,6 +1,6 @@
-import Table from 'cli-table3';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
+import { drawTable } from '../base/text-table.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
 import type { OwnedHost } from './host.js';
@@ -69,16 +69,12 @@ function ms(value: number | undefined): string {
 
 /** Estimates as a table, one row a model. */
 export function estimatesTable(estimates: readonly EstimateEvent[]): string {
-  const table = new Table({
-    style: { head: [], border: [], compact: true },
-    head: ['model', 'latency (ms)', 'interval (ms)', 'coverage'],
-    colAligns: ['left', 'right', 'right', 'right'],
-  });
-  for (const { model, latencyMs, lowMs, highMs, coverage } of estimates) {
+  const rows = estimates.map(({ model, latencyMs, lowMs, highMs, coverage }) => {
     const interval = lowMs === undefined || highMs === undefined ? '' : `${ms(lowMs)} to ${ms(highMs)}`;
-    table.push([model, ms(latencyMs), interval, `${Math.floor(coverage * 100)} %`]);
-  }
-  return `${table.toString()}\n`;
+    return [model, ms(latencyMs), interval, `${Math.floor(coverage * 100)} %`];
+  });
+  const titles = ['model', 'latency (ms)', 'interval (ms)', 'coverage'];
+  return `${drawTable({ titles, aligns: ['left', 'right', 'right', 'right'], rows })}\n`;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { keepGoing } from '../base/keep-trying.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 
@@ -38,30 +39,41 @@ async function watch(name: string, child: ChildProcess, isAttached: (name: strin
   clearInterval(timer);
 }
 
+/** Runs a plugin in a process of its own until that ends; stops it when the signal aborts. */
+async function runPlugin(name: string, { args, isAttached, signal }: PluginProcessOptions): Promise<void> {
+  const child = spawn(process.execPath, [MAIN, 'plugin', name, '--of-parent', ...args], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  const stop = (): void => {
+    child.kill('SIGTERM');
+    const tooLong = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+    child.once('close', () => clearTimeout(tooLong));
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  await watch(name, child, isAttached);
+  signal.removeEventListener('abort', stop);
+}
+
 /**
  * Keeps a plugin running in a process of its own, so that whatever it does, the server goes on: a plugin that ends is
  * started again, one that hangs is ended first. It ends with this process, kill -9 included, because it sees the end of
  * its standard input.
  */
 export async function keepPluginRunning(name: string, options: PluginProcessOptions): Promise<void> {
-  const { args, isAttached, onWarning, signal } = options;
-  let pauseMs = SHORTEST_PAUSE_MS;
-  while (!signal.aborted) {
+  const { onWarning, signal } = options;
+  const run = async (answers: () => void): Promise<void> => {
     const startedMs = performance.now();
-    const child = spawn(process.execPath, [MAIN, 'plugin', name, '--of-parent', ...args], {
-      stdio: ['pipe', 'ignore', 'inherit'],
-    });
-    const stop = (): void => {
-      child.kill('SIGTERM');
-      const tooLong = globalThis.setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-      child.once('close', () => clearTimeout(tooLong));
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    await watch(name, child, isAttached);
-    signal.removeEventListener('abort', stop);
+    await runPlugin(name, options);
     if (signal.aborted) return;
-    pauseMs = performance.now() - startedMs > HEALTHY_MS ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-    onWarning(`the plugin ${name} ended; it is started again in ${Math.round(pauseMs / 1000)} s`);
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
+    if (performance.now() - startedMs > HEALTHY_MS) answers();
+    throw new PlatformError('unavailable', `the plugin ${name} ended`);
+  };
+  await keepGoing(run, {
+    firstPauseMs: SHORTEST_PAUSE_MS,
+    longestPauseMs: LONGEST_PAUSE_MS,
+    isPassing: (thrown) => thrown instanceof PlatformError,
+    onFailure: ({ thrown, pauseMs }) =>
+      onWarning(`${messageOf(thrown)}; it is started again in ${Math.round(pauseMs / 1000)} s`),
+    signal,
+  });
 }

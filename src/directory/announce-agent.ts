@@ -1,8 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { monotonicClock } from '../base/clock.js';
+import { PlatformError } from '../base/errors.js';
 import { AgentRegistryServiceService } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { createRpcClient, type RpcClient, type RpcClientOptions } from '../rpc/client.js';
 import { fromWireDuration } from '../rpc/duration.js';
+import { stayConnected } from '../rpc/stay-connected.js';
 import type { AgentOffer } from './agent-offer.js';
 import { toWireAgent } from './agent-wire.js';
 
@@ -13,14 +14,8 @@ const CALL_DEADLINE_MS = 5000;
 /** An agent that is stopped doesn't wait longer for a server that may be gone. */
 const FAREWELL_DEADLINE_MS = 1000;
 
-/** After a failure; a server that is restarted is back within seconds. */
-const RETRY_MS = 1000;
-
 /** Two renewals may get lost. */
 const RENEWALS_PER_LEASE = 3;
-
-/** Where the server says these, saying the same again is of no use. */
-const FINAL = new Set(['usage', 'unauthenticated', 'unsupported']);
 
 export interface AnnounceOptions {
   readonly client?: RpcClientOptions | undefined;
@@ -60,11 +55,6 @@ async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
   await client.unary(unregisterAgent, { agentId: id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
 }
 
-/** @returns at once when the signal aborts */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return setTimeout(ms, undefined, { signal }).catch(() => {});
-}
-
 /**
  * Registers an agent with the platform's server at an address and keeps it registered, through restarts of the server,
  * until the signal aborts; then it is registered no more.
@@ -75,23 +65,18 @@ export async function announceAgent(offer: AgentOffer, server: string, options: 
   const { signal, onRegistered, onLost } = options;
   const client = createRpcClient(server, 'server', options.client);
   let lease: Lease | undefined;
-  let lost = false;
-  try {
+  const stayRegistered = async (answers: () => void): Promise<void> => {
     while (!signal.aborted) {
-      try {
-        if (lease === undefined || !(await renew(client, lease))) {
-          lease = await register(client, offer);
-          onRegistered?.();
-        }
-        lost = false;
-        await sleep(lease.renewMs, signal);
-      } catch (error) {
-        if (error instanceof PlatformError && FINAL.has(error.code)) throw error;
-        if (!lost) onLost?.(messageOf(error));
-        lost = true;
-        await sleep(RETRY_MS, signal);
+      if (lease === undefined || !(await renew(client, lease))) {
+        lease = await register(client, offer);
+        onRegistered?.();
       }
+      answers();
+      await monotonicClock.sleep(lease.renewMs, signal);
     }
+  };
+  try {
+    await stayConnected(stayRegistered, { signal, onLost });
     if (lease !== undefined) await unregister(client, lease);
   } finally {
     client.close();

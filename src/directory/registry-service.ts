@@ -18,7 +18,10 @@ import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
 
 /** Go's names of architectures, which the platform's contract has, where Node.js has others. */
-const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ['x64', 'amd64'],
+  ['ia32', '386'],
+]);
 
 /** Whether a version is within a constraint; an empty constraint holds for all. */
 type Fits = (version: string) => boolean;
@@ -44,7 +47,7 @@ function toAgent(agent: RegisteredAgent): Agent {
     host,
     port: String(port),
     hostname: agent.hostname,
-    architecture: GO_ARCHITECTURES[agent.architecture] ?? agent.architecture,
+    architecture: GO_ARCHITECTURES.get(agent.architecture) ?? agent.architecture,
     hasgpu: false,
     cpuinfo: agent.processor,
     gpuinfo: '',

@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
 import { emitPlatformSpan } from './platform-span.js';
@@ -90,7 +91,13 @@ export const chrome: TraceReader = {
       if (event['cat'] === 'cpu_op') operators.add(call);
       else if (event['cat'] === 'user_annotation') operators.addRange(call);
       else {
-        const span = { trace, process: trace, name, durationMs: durationUs / 1000, tag: (key: string) => args[key] };
+        const span = {
+          trace,
+          process: trace,
+          name,
+          durationMs: durationUs / 1000,
+          tag: (key: string) => ownValue(args, key),
+        };
         emitPlatformSpan(span, source, place, emit);
       }
     };
@@ -111,6 +118,6 @@ export const chrome: TraceReader = {
     const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
     for await (const chunk of chunks) picker.write(chunk);
     picker.end();
-    operators.finish(emit);
+    await operators.finish(emit);
   },
 };

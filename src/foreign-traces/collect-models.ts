@@ -1,9 +1,11 @@
+import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
+import { MOST_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
 import { quoted, traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
-/** Different layers of one file; the largest known models have some ten thousand. */
-const MOST_LAYERS = 200_000;
+/** Models of one file, counted once for each system. */
+const MOST_MODELS = 10_000;
 
 /** Traces of one file that are waited for at once. */
 const MOST_OPEN_TRACES = 200_000;
@@ -56,6 +58,9 @@ const WHOLE = -1;
 const TRACED_WHOLE = -2;
 const DESCRIBED = NaN;
 
+/** Where a message about what is known at the end only places it. */
+const END = 'end of the file';
+
 /** Gathers a file's statements by model and system, holding nothing but one number for each duration. */
 export class ModelCollector {
   private readonly ids = new Map<string, number>();
@@ -64,6 +69,10 @@ export class ModelCollector {
   private readonly modelOf = new Map<string, string | undefined>();
   private readonly systemOf = new Map<string | undefined, string>();
   private readonly pending = new Map<string, Map<string | undefined, Pending>>();
+  /** Processes whose system is not known yet, and the traces that wait for it. */
+  private readonly waitingFor = new Map<string, Set<string>>();
+  /** How many such processes a trace waits for. */
+  private readonly missing = new Map<string, number>();
   private readonly gathered = new Map<string, Gathered>();
 
   /** @param model what all of the file is of, whatever it says itself */
@@ -76,10 +85,11 @@ export class ModelCollector {
     switch (record.kind) {
       case 'model':
         this.modelOf.set(record.trace, record.model);
-        if (this.knowsSystems(record.trace)) this.settle(record.trace);
+        if (!this.missing.has(record.trace)) this.settle(record.trace);
         return;
       case 'system':
         this.systemOf.set(record.process, record.system);
+        if (record.process !== undefined) this.waitNoMore(record.process);
         return;
       case 'end':
         this.forget(record.trace);
@@ -112,15 +122,20 @@ export class ModelCollector {
     what: number,
     place: string,
   ): void {
+    const implausible = durationsMs.find((ms) => !isPlausibleMs(ms));
+    if (implausible !== undefined) {
+      throw traceError(this.source, place, `a duration of ${implausible} ms; expected ${PLAUSIBLE_MS}`);
+    }
     const model = this.model ?? this.modelOf.get(trace);
     const system = this.systemOf.get(process);
     const values = durationsMs.length === 0 ? [DESCRIBED] : durationsMs;
     const knowsModel = model !== undefined || this.modelOf.has(trace);
     if (knowsModel && (process === undefined || system !== undefined)) {
-      const gathered = this.gatheredFor(model, system);
+      const gathered = this.gatheredFor(model, system, place);
       for (const value of values) this.put(gathered, what, value);
       return;
     }
+    if (process !== undefined && system === undefined) this.waitFor(process, trace);
     const pending = this.pendingFor(trace, process, place);
     for (const value of values) {
       pending.what.push(what);
@@ -149,7 +164,8 @@ export class ModelCollector {
   /** Moves what has waited to where it belongs, as far as anybody has said where. */
   private settle(trace: string): void {
     for (const { process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
-      const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process));
+      const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
+      if (process !== undefined) this.waitNoMore(process, trace);
       for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED);
     }
     this.pending.delete(trace);
@@ -163,15 +179,34 @@ export class ModelCollector {
     for (const process of processes) this.systemOf.delete(process);
   }
 
-  private knowsSystems(trace: string): boolean {
-    const processes = [...(this.pending.get(trace)?.keys() ?? [])];
-    return processes.every((process) => process === undefined || this.systemOf.has(process));
+  private waitFor(process: string, trace: string): void {
+    const traces = this.waitingFor.get(process) ?? new Set();
+    this.waitingFor.set(process, traces);
+    if (traces.has(trace)) return;
+    traces.add(trace);
+    this.missing.set(trace, (this.missing.get(trace) ?? 0) + 1);
   }
 
-  private gatheredFor(model: string | undefined, system: string | undefined): Gathered {
+  /** @param only the trace that has no more need of it; all, where its system is known now */
+  private waitNoMore(process: string, only?: string): void {
+    const traces = this.waitingFor.get(process);
+    if (traces === undefined) return;
+    for (const trace of only === undefined ? [...traces] : [only]) {
+      if (!traces.delete(trace)) continue;
+      const left = (this.missing.get(trace) ?? 0) - 1;
+      if (left > 0) this.missing.set(trace, left);
+      else this.missing.delete(trace);
+    }
+    if (traces.size === 0) this.waitingFor.delete(process);
+  }
+
+  private gatheredFor(model: string | undefined, system: string | undefined, place: string): Gathered {
     const key = JSON.stringify([model, system]);
     let gathered = this.gathered.get(key);
     if (gathered === undefined) {
+      if (this.gathered.size >= MOST_MODELS) {
+        throw traceError(this.source, place, `more than ${MOST_MODELS} models; split the file`);
+      }
       gathered = new Gathered(model, system);
       this.gathered.set(key, gathered);
     }

@@ -1,11 +1,12 @@
 import { messageOf } from '../base/errors.js';
+import { MOST_DEPTH } from './bounded-json.js';
 import { quoted, traceError } from './trace-error.js';
-
-/** Deeper nesting than any trace has. */
-const MOST_DEPTH = 64;
 
 /** Longest value that is taken as a whole. */
 const MOST_VALUE_BYTES = 16 * 2 ** 20;
+
+/** Longest key on the way to one. */
+const MOST_KEY_BYTES = 2 ** 16;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -157,7 +158,7 @@ export class JsonPicker {
     let end = this.at + 1;
     while (end < this.buffer.length && this.buffer[end] !== QUOTE) end += this.buffer[end] === BACKSLASH ? 2 : 1;
     if (end >= this.buffer.length) {
-      if (this.buffer.length - this.at > MOST_VALUE_BYTES) throw this.error(this.at, 'this key is too long');
+      if (this.buffer.length - this.at > MOST_KEY_BYTES) throw this.error(this.at, 'this key is too long');
       return false;
     }
     this.key = String(this.parse(this.at, end + 1));

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { messageOf } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
+import { parseJson } from './bounded-json.js';
+import { MOST_INDEX, MOST_LAYERS, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { forEachLine } from './table-lines.js';
 import { quoted, traceError } from './trace-error.js';
@@ -13,6 +16,7 @@ const MS_PER_UNIT = { duration_ms: 1, duration_us: 1e-3, durations_ms: 1, durati
 const duration = z.number().nonnegative();
 const durations = z.array(duration).max(MOST_RUNS);
 const name = z.string().max(MOST_NAME);
+const index = z.int().nonnegative().max(MOST_INDEX);
 const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MOST_NAME)]);
 
 /**
@@ -22,9 +26,9 @@ const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024
 const rowSchema = z.strictObject({
   model: name.min(1),
   system: name.min(1).optional(),
-  index: z.int().nonnegative().optional(),
+  index: index.optional(),
   /** Index of the last layer, where a sequence of layers was timed as one. */
-  last: z.int().nonnegative().optional(),
+  last: index.optional(),
   /** Longest sequence allowed when the model was cut for this row. */
   granularity: z.int().min(1).optional(),
   name: name.optional(),
@@ -35,11 +39,11 @@ const rowSchema = z.strictObject({
   output_shapes: shapes.optional(),
   element_type: name.min(1).optional(),
   /** Arithmetic operations of one execution. */
-  operations: z.number().nonnegative().optional(),
+  operations: z.number().nonnegative().max(MOST_WORK).optional(),
   /** Bytes read and written by one execution. */
-  bytes: z.number().nonnegative().optional(),
+  bytes: z.number().nonnegative().max(MOST_WORK).optional(),
   /** Indices of the layers whose outputs this one reads. */
-  after: z.array(z.int().nonnegative()).max(4096).optional(),
+  after: z.array(index).max(4096).optional(),
   duration_ms: duration.optional(),
   duration_us: duration.optional(),
   /** The runs themselves; with them, `duration_*` is not read. */
@@ -92,6 +96,9 @@ function problemIn(row: Row): string | undefined {
   if (index === undefined && (last !== undefined || op !== undefined)) return 'has no index, and is no whole model';
   if (index !== undefined && last === undefined && op === undefined) return 'op: expected the operator of this layer';
   if (index !== undefined && last !== undefined && last < index) return `last: ${last} is before index ${index}`;
+  if (index !== undefined && last !== undefined && last - index >= MOST_LAYERS) {
+    return `last: expected at most ${MOST_LAYERS} layers, found ${last - index + 1}`;
+  }
   for (const shape of [row.input_shapes, row.output_shapes]) {
     if (typeof shape === 'string' && parseShapes(shape) === undefined) {
       return `expected shapes such as 1x3x224x224;64x3x7x7, found ${quoted(shape)}`;
@@ -105,10 +112,7 @@ function emitRow(content: unknown, source: string, line: number, emit: Emit): vo
   const place = `line ${line}`;
   const parsed = rowSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .slice(0, 5)
-      .map(({ path, message }) => `${path.join('.') || 'row'}: ${message}`);
-    throw traceError(source, place, problems.join('; '));
+    throw traceError(source, place, schemaProblems(parsed.error, { whole: 'row' }).join('; '));
   }
   const row = parsed.data;
   const problem = problemIn(row);
@@ -134,7 +138,7 @@ export const layerTableLines: TraceReader = {
     return forEachLine(chunks, source, (text, line) => {
       let content: unknown;
       try {
-        content = JSON.parse(text);
+        content = parseJson(text);
       } catch (error) {
         throw traceError(source, `line ${line}`, `not JSON: ${messageOf(error).slice(0, 200)}`, error);
       }
@@ -145,13 +149,6 @@ export const layerTableLines: TraceReader = {
 
 const NUMBERS = new Set(['index', 'last', 'granularity', 'operations', 'bytes', 'duration_ms', 'duration_us', 'runs']);
 const LISTS = new Set(['after', 'durations_ms', 'durations_us']);
-
-/** Whether every quote has its counterpart (RFC 4180). */
-function quotesClose(text: string): boolean {
-  let quotes = 0;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) quotes++;
-  return quotes % 2 === 0;
-}
 
 /** The fields of one CSV record (RFC 4180). */
 function fieldsOf(text: string): string[] {
@@ -170,7 +167,7 @@ function valueOf(column: string, field: string): unknown {
   if (column === 'layers_traced') return field === 'true' ? true : field === 'false' ? false : field;
   if (column !== 'attributes') return field;
   try {
-    return JSON.parse(field) as unknown;
+    return parseJson(field);
   } catch {
     return field;
   }
@@ -202,6 +199,6 @@ export const layerTableCsv: TraceReader = {
       });
       emitRow(Object.fromEntries(entries), source, line, emit);
     };
-    return forEachLine(chunks, source, onRecord, quotesClose);
+    return forEachLine(chunks, source, onRecord, { isQuoted: true });
   },
 };

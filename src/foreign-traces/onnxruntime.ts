@@ -1,4 +1,6 @@
+import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
+import { isLayerIndex } from './layer-limits.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
 
@@ -10,9 +12,6 @@ const MODEL_RUN = 'model_run';
 
 /** A profile is one session's, so one model's. */
 const TRACE = 'session';
-
-/** As ONNX Runtime names element types, where ONNX has another name. */
-const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -26,10 +25,9 @@ function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
   const tensors: TracedTensor[] = [];
   for (const entry of value as readonly unknown[]) {
     if (!isEntry(entry)) return undefined;
-    for (const type in entry) {
-      const dims = entry[type];
+    for (const [type, dims] of Object.entries(entry)) {
       if (!Array.isArray(dims) || !dims.every((dim) => Number.isInteger(dim))) return undefined;
-      tensors.push({ elementType: ELEMENT_TYPES[type] ?? type, dims: dims as number[] });
+      tensors.push({ elementType: elementTypeOfProfile(type, 'onnxruntime'), dims: dims as number[] });
     }
   }
   return tensors;
@@ -58,7 +56,7 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
   const facts = isEntry(args) ? args : {};
   const index = textOf(facts['node_index']);
   const operator = textOf(facts['op_name']);
-  if (!/^\d+$/.test(index) || operator === '') {
+  if (!isLayerIndex(index) || operator === '') {
     throw traceError(source, place, 'args: expected node_index and op_name, as ONNX Runtime 1.9 and newer write them');
   }
   const layer = {

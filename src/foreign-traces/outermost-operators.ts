@@ -1,5 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
+import { MOST_LAYERS } from './layer-limits.js';
+import { elementTypeOfProfile } from '../onnx/element-type.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
+
+/** Events that are handed on between two chances for timers and signals. */
+const AT_ONCE = 4096;
 
 /** Operator events that are kept until the file's end; 40 bytes each. */
 const MOST_EVENTS = 4_000_000;
@@ -30,13 +36,6 @@ interface Thread {
 /** A range that the user named, around one run of the model. */
 const RANGE = -1;
 
-const ELEMENT_TYPES: Readonly<Record<string, string>> = {
-  float: 'float32',
-  double: 'float64',
-  'long int': 'int64',
-  int: 'int32',
-};
-
 /** Inputs that are tensors; scalars and lists have empty dimensions and no type of a tensor. */
 function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
   const dims = args['Input Dims'];
@@ -46,9 +45,8 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
     if (!Array.isArray(entry) || entry.length === 0 || !entry.every((dim) => Number.isInteger(dim) && dim >= 0))
       return [];
     const type: unknown = Array.isArray(types) ? types[i] : undefined;
-    return [
-      { elementType: typeof type === 'string' ? (ELEMENT_TYPES[type] ?? type) : undefined, dims: entry as number[] },
-    ];
+    const elementType = typeof type === 'string' ? elementTypeOfProfile(type, 'pytorch') : undefined;
+    return [{ elementType, dims: entry as number[] }];
   });
 }
 
@@ -80,6 +78,9 @@ export class OutermostOperators {
     let id = this.ids.get(identity);
     if (id === undefined) {
       id = this.operators.length;
+      if (id >= MOST_LAYERS) {
+        throw traceError(this.source, place, `more than ${MOST_LAYERS} different operators; split the file`);
+      }
       this.ids.set(identity, id);
       this.operators.push(operator);
     }
@@ -108,14 +109,15 @@ export class OutermostOperators {
    * Hands on the outermost calls of each thread, numbered in the order of time; anew in each range where there are any,
    * and then only what is in one.
    */
-  finish(emit: Emit): void {
+  async finish(emit: Emit): Promise<void> {
     for (const { trace, startUs, durationUs, operator } of this.threads.values()) {
       const at = (column: readonly number[], i: number): number => column[i] ?? 0;
       const order = startUs.map((_start, i) => i);
       order.sort((a, b) => at(startUs, a) - at(startUs, b) || at(durationUs, b) - at(durationUs, a));
       const hasRanges = operator.includes(RANGE);
       let [rangeEndUs, endUs, position] = [hasRanges ? -Infinity : Infinity, -Infinity, 0];
-      for (const i of order) {
+      for (const [n, i] of order.entries()) {
+        if (n % AT_ONCE === AT_ONCE - 1) await setImmediate();
         const start = at(startUs, i);
         const durationsMs = [at(durationUs, i) / 1000];
         if (at(operator, i) === RANGE) {

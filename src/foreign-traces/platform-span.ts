@@ -1,4 +1,6 @@
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
+import { parseJson } from './bounded-json.js';
+import { isLayerIndex, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { quoted, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
@@ -58,16 +60,17 @@ function attributesOf(value: unknown): Readonly<Record<string, unknown>> | undef
   if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   if (typeof value !== 'string') return undefined;
   try {
-    const parsed: unknown = JSON.parse(value);
+    const parsed = parseJson(value);
     return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Operations or bytes. */
 function countOf(value: unknown): number | undefined {
   const count = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
-  return Number.isFinite(count) && count >= 0 ? count : undefined;
+  return count >= 0 && count <= MOST_WORK ? count : undefined;
 }
 
 /** The layer that a span stands for; undefined where it stands for none. */
@@ -75,7 +78,7 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
   const named = PYTHON_NAME.exec(span.name)?.groups;
   const index = textOf(span.tag('layer_sequence_index')) ?? named?.['index'];
   if (index === undefined) return undefined;
-  if (!/^\d+(-\d+)*$/.test(index)) {
+  if (!isLayerIndex(index)) {
     throw traceError(
       source,
       place,

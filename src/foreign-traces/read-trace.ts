@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { throwIfCancelled } from '../base/cancellation.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { chrome } from './chrome.js';
 import { ModelCollector, type TracedModel } from './collect-models.js';
@@ -7,7 +8,7 @@ import { jaeger } from './jaeger.js';
 import { layerTableCsv, layerTableLines } from './layer-table.js';
 import { onnxruntime } from './onnxruntime.js';
 import { otlp } from './otlp.js';
-import type { TraceReader } from './trace-record.js';
+import type { Emit, TraceReader } from './trace-record.js';
 
 /** Every format, the ones that are told apart most surely first. */
 const READERS = {
@@ -62,7 +63,7 @@ function readerFor(head: string, path: string): TraceReader {
 async function* counted(path: string, { signal, onProgress }: ReadTraceOptions): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
-    if (signal?.aborted === true) throw new PlatformError('cancelled', 'interrupted');
+    throwIfCancelled(signal);
     yield chunk;
     bytes += chunk.length;
     onProgress?.(bytes);
@@ -75,10 +76,15 @@ async function* counted(path: string, { signal, onProgress }: ReadTraceOptions):
  * @throws PlatformError `usage` where the file cannot be read or is none, with the place in it; `cancelled`
  */
 export async function readTrace(path: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
-  const collector = new ModelCollector(path, options.model);
+  const { signal, model, format } = options;
+  const collector = new ModelCollector(path, model);
+  const emit: Emit = (record, place) => {
+    throwIfCancelled(signal);
+    collector.add(record, place);
+  };
   try {
-    const reader = options.format === undefined ? readerFor(await headOf(path), path) : READERS[options.format];
-    await reader.read(counted(path, options), path, (record, place) => collector.add(record, place));
+    const reader = format === undefined ? readerFor(await headOf(path), path) : READERS[format];
+    await reader.read(counted(path, options), path, emit);
     return collector.finish(reader.onePerPosition);
   } catch (error) {
     if (error instanceof PlatformError) throw error;

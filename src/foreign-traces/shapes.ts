@@ -2,6 +2,9 @@
 const MOST_DIMENSIONS = 32;
 const MOST_SHAPES = 1024;
 
+/** Longest text of shapes; that many of the largest kernels known take a tenth of it. */
+const MOST_CHARACTERS = 2 ** 16;
+
 /**
  * Shapes as text, as producers of traces write them: `1x3x224x224;64x3x7x7`, `[1, 3, 224, 224]`, `(1, 3)`,
  * `{1,64,56,56}`, `[[1,3,224,224],[64,3,7,7]]`. A scalar is `[]`, or nothing between two semicolons.
@@ -9,6 +12,7 @@ const MOST_SHAPES = 1024;
  * @returns undefined where the text is none
  */
 export function parseShapes(text: string): number[][] | undefined {
+  if (text.length > MOST_CHARACTERS) return undefined;
   const plain = text.trim().replaceAll('(', '[').replaceAll(')', ']').replaceAll('{', '[').replaceAll('}', ']');
   const parts = plain.includes('[') ? bracketed(plain) : plain.split(';');
   if (parts === undefined || parts.length > MOST_SHAPES) return undefined;

@@ -7,30 +7,43 @@ const MOST_CHARACTERS = 2 ** 20;
 /** A record of a table, and the line of the file on which it begins. */
 export type OnLine = (text: string, line: number) => void;
 
+function hasOddQuotes(text: string): boolean {
+  let isOdd = false;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
+  return isOdd;
+}
+
 /**
  * Cuts a text into lines, without ever holding more of it than one.
  *
- * @param isWhole whether a record ends with this line; where not, the next line belongs to it
+ * @param options.isQuoted whether a line end within double quotes (RFC 4180) belongs to the record
  * @throws PlatformError `usage` for a record that is longer than any layer
  */
 export async function forEachLine(
   chunks: AsyncIterable<Buffer>,
   source: string,
   onLine: OnLine,
-  isWhole: (text: string) => boolean = () => true,
+  { isQuoted = false }: { readonly isQuoted?: boolean } = {},
 ): Promise<void> {
   const decoder = new StringDecoder('utf8');
-  let held = '';
+  /** Lines of a record whose last quote is open: each is looked at once, however many there are. */
+  let held: string[] = [];
+  let characters = 0;
+  let isOpen = false;
   let [line, lines] = [1, 0];
   const take = (text: string): void => {
     lines++;
-    held = held === '' ? text : `${held}\n${text}`;
-    if (held.length > MOST_CHARACTERS) {
+    held.push(text);
+    characters += text.length + 1;
+    if (characters > MOST_CHARACTERS) {
       throw traceError(source, `line ${line}`, `a record of more than ${MOST_CHARACTERS} characters begins here`);
     }
-    if (!isWhole(held)) return;
-    if (held.trim() !== '') onLine(held.endsWith('\r') ? held.slice(0, -1) : held, line);
-    held = '';
+    if (isQuoted && hasOddQuotes(text)) isOpen = !isOpen;
+    if (isOpen) return;
+    const record = held.join('\n');
+    if (record.trim() !== '') onLine(record.endsWith('\r') ? record.slice(0, -1) : record, line);
+    held = [];
+    characters = 0;
     line = lines + 1;
   };
   let rest = '';
@@ -47,6 +60,6 @@ export async function forEachLine(
   }
   rest += decoder.end();
   if (rest !== '') take(rest);
-  if (held !== '') throw traceError(source, `line ${line}`, 'the file ends in the middle of a record');
+  if (isOpen) throw traceError(source, `line ${line}`, 'the file ends in the middle of a record');
   if (lines === 0) throw traceError(source, 'line 1', 'the file is empty');
 }

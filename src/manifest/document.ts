@@ -24,22 +24,24 @@ export function formatPath(path: YamlPath): string {
   }, '');
 }
 
+function childOf(node: YamlNode | undefined, step: string | number): YamlNode | undefined {
+  if (node?.kind === 'mapping') return node.entries.get(String(step))?.value;
+  return node?.kind === 'sequence' && typeof step === 'number' ? node.items[step] : undefined;
+}
+
 /** The value at the path, or undefined where there is none. */
 export function nodeAt(root: YamlNode, path: YamlPath): YamlNode | undefined {
-  let node: YamlNode | undefined = root;
-  for (const step of path) {
-    if (node?.kind === 'mapping') node = node.entries.get(String(step))?.value;
-    else if (node?.kind === 'sequence') node = typeof step === 'number' ? node.items[step] : undefined;
-    else return undefined;
-  }
-  return node;
+  return path.reduce<YamlNode | undefined>(childOf, root);
+}
+
+/** The value at the path; for a missing one, the nearest value around it. */
+function nearestTo(root: YamlNode, path: YamlPath): YamlNode {
+  return nodeAt(root, path) ?? nearestTo(root, path.slice(0, -1));
 }
 
 /** Whether the path leads into something that was refused, so that there is a problem there already. */
 export function isRefused(root: YamlNode, path: YamlPath): boolean {
-  return (
-    path.some((_, i) => nodeAt(root, path.slice(0, i))?.kind === 'refused') || nodeAt(root, path)?.kind === 'refused'
-  );
+  return nearestTo(root, path).kind === 'refused';
 }
 
 /** A value as problems name it. */
@@ -59,19 +61,10 @@ export function describe(node: YamlNode | undefined): string {
   }
 }
 
-/** Where the value at the path starts; for a missing one, where the nearest value around it starts. */
-function offsetOf(root: YamlNode, path: YamlPath): number {
-  for (let length = path.length; length > 0; length--) {
-    const node = nodeAt(root, path.slice(0, length));
-    if (node !== undefined) return node.start;
-  }
-  return root.start;
-}
-
 /** A problem with the value at the path; `found` defaults to a description of that value. */
 export function problemAt(document: ManifestDocument, path: YamlPath, expected: string, found?: string): Problem {
   const { file, root, positionOf } = document;
-  const position = positionOf(offsetOf(root, path));
+  const position = positionOf(nearestTo(root, path).start);
   return { file, ...position, path: formatPath(path), expected, found: found ?? describe(nodeAt(root, path)) };
 }
 
@@ -80,12 +73,12 @@ export function problemAtKey(document: ManifestDocument, path: YamlPath, expecte
   const { file, root, positionOf } = document;
   const parent = nodeAt(root, path.slice(0, -1));
   const entry = parent?.kind === 'mapping' ? parent.entries.get(String(path.at(-1))) : undefined;
-  const position = positionOf(entry?.keyStart ?? offsetOf(root, path));
+  const position = positionOf(entry?.keyStart ?? nearestTo(root, path).start);
   return { file, ...position, path: formatPath(path), expected, found };
 }
 
 export function noteAt(document: ManifestDocument, path: YamlPath, message: string): Note {
-  const position = document.positionOf(offsetOf(document.root, path));
+  const position = document.positionOf(nearestTo(document.root, path).start);
   return { file: document.file, ...position, path: formatPath(path), message };
 }
 

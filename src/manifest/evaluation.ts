@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Protocol } from '../measurement/protocol.js';
+import type { Limits, Protocol } from '../measurement/protocol.js';
 import { nameField, oneLine, positiveNumber, text, versionField, wholeNumber } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
@@ -38,6 +38,13 @@ const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(valu
   oneLine(MODEL_REFERENCE),
 );
 
+/** Settings of one plugin that stood beside `settings` once, and still may. */
+export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
+
+function movedTo(key: (typeof MOVED_SETTINGS)[number]): { readonly description: string; readonly deprecated: true } {
+  return { description: `Now settings.${key}.`, deprecated: true };
+}
+
 export const evaluationSchema = z.strictObject({
   dlspec: z.literal('evaluation/v1'),
   name: nameField,
@@ -58,13 +65,13 @@ export const evaluationSchema = z.strictObject({
   dataset: manifestReference.optional(),
   batch_size: wholeNumber(1, 65_536).default(1),
   threads: wholeNumber(1, 1024).default(1),
-  granularity: wholeNumber(1, 1_000_000)
+  dimensions: z
+    .record(nameField, wholeNumber(1, 1_000_000_000))
     .optional()
-    .meta({ description: 'The longest brick: 1 layer at the layer cut, 64 kernels at the kernel cut.' }),
-  cut: z.enum(['kernel', 'layer']).default('kernel').meta({
-    description: "Where graphs are taken apart: on the graph that the runtime executes, or at the author's layers.",
-  }),
-  measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
+    .meta({ description: "Sizes of symbolic dimensions other than the batch; win over the models' own." }),
+  granularity: wholeNumber(1, 1_000_000).optional().meta(movedTo('granularity')),
+  cut: z.enum(['kernel', 'layer']).optional().meta(movedTo('cut')),
+  measure_end_to_end: z.boolean().optional().meta(movedTo('measure_end_to_end')),
   protocol: protocolField.prefault({}),
   settings: z
     .record(z.string(), z.unknown())
@@ -74,18 +81,37 @@ export const evaluationSchema = z.strictObject({
 
 export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;
 
-/** The manifest's protocol for the measuring side. `occasion` is 1 for first measurements; see {@link Protocol}. */
-export function protocolOf({ protocol }: EvaluationManifest, occasion = 1): Protocol {
+type ProtocolField = z.output<typeof protocolField>;
+
+function protocolIn(field: ProtocolField): Protocol {
   return {
-    warmupRuns: protocol.warmup_runs,
-    runs: protocol.runs,
-    minRuns: protocol.min_runs,
-    timeBudgetMs: protocol.time_budget_ms,
-    occasion,
-    timeLimitMs: protocol.time_limit_ms,
-    memoryLimitBytes: Math.round(protocol.memory_limit_gib * BYTES_PER_GIB),
+    warmupRuns: field.warmup_runs,
+    runs: field.runs,
+    minRuns: field.min_runs,
+    timeBudgetMs: field.time_budget_ms,
   };
 }
+
+function limitsIn(field: ProtocolField): Limits {
+  return {
+    timeLimitMs: field.time_limit_ms,
+    memoryLimitBytes: Math.round(field.memory_limit_gib * BYTES_PER_GIB),
+  };
+}
+
+/** The manifest's protocol for the measuring side. */
+export function protocolOf({ protocol }: EvaluationManifest): Protocol {
+  return protocolIn(protocol);
+}
+
+/** The manifest's limits for the measuring side. */
+export function limitsOf({ protocol }: EvaluationManifest): Limits {
+  return limitsIn(protocol);
+}
+
+/** What a manifest means that says nothing of how to measure. */
+export const DEFAULT_PROTOCOL: Protocol = protocolIn(protocolField.parse({}));
+export const DEFAULT_LIMITS: Limits = limitsIn(protocolField.parse({}));
 
 /** JSON Schema (draft 2020-12) of an evaluation manifest as it is written. */
 export function evaluationJsonSchema(): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { z } from 'zod';
-import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
+import { ELEMENT_TYPE_NAMES } from '../onnx/element-type.js';
 
 // Schemas of what several kinds of manifests have. An error message says what was expected; see validate.ts.
 
@@ -36,8 +36,6 @@ export const versionField = text('a semantic version such as "1.0.0"', (value) =
 export function isVersionRange(value: string): boolean {
   return value !== '' && value.length <= 100 && semver.validRange(value) !== null;
 }
-
-const ELEMENT_TYPE_NAMES = Object.keys(ELEMENT_TYPES) as ElementType[];
 
 export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element type such as float32 or int64' });
 

@@ -1,7 +1,14 @@
 /** DLSpec manifests: loading, checking, and following their references. Everything else in this folder is inner. */
 export { verifyChecksum } from './checksum.js';
 export type { DatasetManifest } from './dataset.js';
-export { evaluationJsonSchema, type EvaluationManifest, protocolOf } from './evaluation.js';
+export {
+  DEFAULT_LIMITS,
+  DEFAULT_PROTOCOL,
+  evaluationJsonSchema,
+  type EvaluationManifest,
+  limitsOf,
+  protocolOf,
+} from './evaluation.js';
 export type { FrameworkConstraint } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
@@ -21,3 +28,4 @@ export { type Candidate, meetsFramework, unmetRequirements } from './requirement
 export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
 export { type GraphSource, type ResolvedModel, resolveModel, type ResolveOptions } from './resolve-model.js';
 export type { SoftwareConstraint, SoftwareManifest } from './software.js';
+export { pluginSettings } from './plugin-settings.js';

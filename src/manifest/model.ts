@@ -15,6 +15,7 @@ import {
   classStepsField,
   dimensionsAfter,
   IMAGE_ELEMENT_TYPES,
+  isImageElementType,
   type ImageSteps,
   imageStepsField,
 } from './steps.js';
@@ -60,7 +61,7 @@ const tensorShape = {
 /** What is wrong with an input that steps are to make of a picture, and where; undefined where nothing is. */
 function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string, string] | undefined {
   if (steps === undefined) return undefined;
-  if (element_type !== undefined && !IMAGE_ELEMENT_TYPES.includes(element_type)) {
+  if (element_type !== undefined && !isImageElementType(element_type)) {
     return ['element_type', `${IMAGE_ELEMENT_TYPES.join(', ')} (steps make no other)`];
   }
   const after = dimensionsAfter(steps);

@@ -1,5 +1,6 @@
 import semver from 'semver';
 import { z } from 'zod';
+import { ownValue } from '../base/own-value.js';
 import type { Dimension } from '../onnx/model.js';
 import { type ManifestDocument, nodeAt, noteAt } from './document.js';
 import { elementTypeField, isVersionRange, oneLine, text } from './fields.js';
@@ -69,7 +70,7 @@ const tensorField = z.strictObject({
     .superRefine((parameters, context) => {
       const layer = oneLine('the name or number of a layer');
       for (const key of Object.keys(parameters).filter((name) => LAYER_KEY.test(name))) {
-        const issues = layer.safeParse(parameters[key]).error?.issues ?? [];
+        const issues = layer.safeParse(ownValue(parameters, key)).error?.issues ?? [];
         for (const { message } of issues) context.addIssue({ code: 'custom', path: [key], message });
       }
     })

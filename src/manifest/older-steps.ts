@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.js';
 import type { Dimension } from '../onnx/model.js';
 import { isUrl } from './reference.js';
 import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
@@ -14,13 +15,13 @@ export type OlderImage = { readonly steps: ImageSteps } | { readonly reason: str
 class Unusable extends Error {}
 
 function textOf(parameters: OlderParameters, key: string): string {
-  const value = parameters[key];
+  const value = ownValue(parameters, key);
   return typeof value === 'string' ? value.trim() : '';
 }
 
 /** `[1, 2, 3]` as a list or as a text, or one number for all three channels. */
 function perChannel(parameters: OlderParameters, key: string, byDefault: number): readonly [number, number, number] {
-  const value = parameters[key];
+  const value = ownValue(parameters, key);
   const list = Array.isArray(value) ? (value as readonly string[]) : undefined;
   const items =
     list ??

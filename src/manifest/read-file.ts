@@ -17,19 +17,19 @@ export interface OpenFile {
   readonly byteLength: number;
 }
 
-const BY_ERROR_CODE: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
-  EACCES: 'a file that this user may not read',
-  EPERM: 'a file that this user may not read',
-  ELOOP: 'a symbolic link that leads to itself',
-  ENXIO: 'a socket or pipe',
-  ENAMETOOLONG: 'a path that is too long',
-};
+const BY_ERROR_CODE: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file'],
+  ['ENOTDIR', 'no such file'],
+  ['EACCES', 'a file that this user may not read'],
+  ['EPERM', 'a file that this user may not read'],
+  ['ELOOP', 'a symbolic link that leads to itself'],
+  ['ENXIO', 'a socket or pipe'],
+  ['ENAMETOOLONG', 'a path that is too long'],
+]);
 
 function failure(thrown: unknown): NotAFile {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return { ok: false, found: BY_ERROR_CODE[code] ?? `an unreadable file (${messageOf(thrown)})` };
+  return { ok: false, found: BY_ERROR_CODE.get(code) ?? `an unreadable file (${messageOf(thrown)})` };
 }
 
 /** Opens a regular file for reading; never waits for a pipe's writer. The caller closes it. */

@@ -1,6 +1,6 @@
 import type { DatasetManifest } from './dataset.js';
-import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemOfFile } from './document.js';
-import { MAX_MODELS, type EvaluationManifest } from './evaluation.js';
+import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, problemOfFile } from './document.js';
+import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
 import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
@@ -22,6 +22,17 @@ export interface ResolvedEvaluation {
   readonly software: SoftwareConstraint | undefined;
   readonly dataset: DatasetManifest | undefined;
   readonly notes: readonly Note[];
+  /** What it was read from. */
+  readonly document: ManifestDocument;
+}
+
+/** Keys that the plugin's settings have now, each as something worth knowing. */
+function movedNotes(document: ManifestDocument): readonly Note[] {
+  return MOVED_SETTINGS.flatMap((key): readonly Note[] => {
+    if (nodeAt(document.root, [key]) === undefined) return [];
+    const { file, line, column, path } = problemAtKey(document, [key], '', '');
+    return [{ file, line, column, path, message: `belongs under settings now, as settings.${key}` }];
+  });
 }
 
 /** Follows the references in one evaluation's document, and gathers what is wrong with them and behind them. */
@@ -123,6 +134,7 @@ export async function resolveEvaluation(
     hardware: typeof evaluation.hardware === 'object' ? evaluation.hardware : hardware,
     software: typeof evaluation.software === 'object' ? evaluation.software : software,
     dataset,
-    notes: resolver.notes,
+    notes: [...movedNotes(document), ...resolver.notes],
+    document,
   };
 }

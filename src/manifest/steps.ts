@@ -181,7 +181,13 @@ export const classStepsField = z
   .transform((steps): ClassSteps => ({ softmax: steps.length === 2, ...steps.at(-1)?.top_k }));
 
 /** Element types that pictures can be given as. */
-export const IMAGE_ELEMENT_TYPES: readonly ElementType[] = ['uint8', 'float16', 'float32'];
+export const IMAGE_ELEMENT_TYPES = ['uint8', 'float16', 'float32'] as const satisfies readonly ElementType[];
+
+export type ImageElementType = (typeof IMAGE_ELEMENT_TYPES)[number];
+
+export function isImageElementType(elementType: ElementType): elementType is ImageElementType {
+  return IMAGE_ELEMENT_TYPES.some((type) => type === elementType);
+}
 
 /** The size that the steps leave, in pixels; undefined where it depends on the picture. */
 export function sizeAfter({ geometry }: ImageSteps): { readonly height: number; readonly width: number } | undefined {

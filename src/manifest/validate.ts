@@ -3,6 +3,7 @@ import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } fro
 import { byPosition, type Problem, type Problems } from './problem.js';
 import { quote } from './quote.js';
 import { suggestion } from '../base/suggestion.js';
+import { ownValue } from '../base/own-value.js';
 import type { YamlNode } from './yaml-tree.js';
 
 /** What a schema may look at: values as YAML's core schema reads them, or every scalar as the text that it is. */
@@ -23,15 +24,15 @@ export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
   }
 }
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'a mapping',
-  record: 'a mapping',
-  array: 'a list',
-};
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ['string', 'a text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['object', 'a mapping'],
+  ['record', 'a mapping'],
+  ['array', 'a list'],
+]);
 
 function oneOf(values: readonly string[]): string {
   const last = values.at(-1) ?? '';
@@ -46,7 +47,7 @@ function items(count: number | bigint): string {
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPE_NAMES[issue.expected] ?? issue.expected;
+      return TYPE_NAMES.get(issue.expected) ?? issue.expected;
     case 'invalid_value':
       return oneOf(issue.values.map((value) => JSON.stringify(value)));
     case 'too_small':
@@ -70,7 +71,7 @@ function knownKeys(schema: KeySchema | undefined, path: readonly PropertyKey[]):
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap((alternative) => knownKeys(alternative, path));
   const [step, ...rest] = path;
   if (step === undefined) return Object.keys(schema.properties ?? {});
-  return knownKeys(typeof step === 'number' ? schema.items : schema.properties?.[String(step)], rest);
+  return knownKeys(typeof step === 'number' ? schema.items : ownValue(schema.properties ?? {}, String(step)), rest);
 }
 
 /** Of a union's alternatives the one that the value is meant to be: the one whose outermost type fits. */

@@ -1,7 +1,7 @@
-import { CORE_SCHEMA, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
-import type { Event, ScalarEvent } from 'js-yaml';
+import { type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.js';
 import { printable, quote } from './quote.js';
+import { type Scalar, startOf, textAndValue } from './yaml-event.js';
 
 /** A value of a YAML document with the offset in the source where it starts. */
 export type YamlNode =
@@ -10,8 +10,6 @@ export type YamlNode =
   | { readonly kind: 'mapping'; readonly start: number; readonly entries: ReadonlyMap<string, YamlEntry> }
   /** Stands where the source has something that manifests may not have; there is a fault for it. */
   | { readonly kind: 'refused'; readonly start: number };
-
-export type Scalar = string | number | boolean | null;
 
 export interface YamlEntry {
   readonly keyStart: number;
@@ -40,46 +38,45 @@ const MAX_EVENTS = 10_000;
 
 class TreeBuilder {
   readonly faults: YamlFault[] = [];
-  private next = 0;
+  /** The first event is the document's own. */
+  private next = 1;
 
   constructor(
     private readonly source: string,
     private readonly events: readonly Event[],
   ) {}
 
-  /** Builds the value at the next event. `fallbackStart` is where an empty value, which is nowhere, is said to be. */
-  build(path: YamlPath, fallbackStart: number): YamlNode {
-    const event = this.take();
-    switch (event.type) {
-      case EVENT_ID.SCALAR: {
-        const start = scalarStart(this.source, event) ?? fallbackStart;
-        if (event.tagStart >= 0) return this.refuseTag(event.tagStart, event.tagEnd, path);
-        const text = getScalarValue(this.source, event);
-        const value = event.style === SCALAR_STYLE.PLAIN ? plainValue(text) : text;
-        return { kind: 'scalar', start, text, value };
-      }
+  /** Builds the value at the next event. An empty value has no place of its own and takes `startAround`. */
+  build(path: YamlPath, startAround: number): YamlNode {
+    const event = this.events[this.next++];
+    const start = startOf(this.source, event) ?? startAround;
+    const node = this.nodeOf(event, path, start);
+    if (event === undefined || !('tagStart' in event) || event.tagStart < 0) return node;
+    const tag = this.source.slice(event.tagStart, event.tagEnd);
+    return this.refuse(event.tagStart, path, 'a value without a tag', `the tag ${quote(tag)}`);
+  }
+
+  private nodeOf(event: Event | undefined, path: YamlPath, start: number): YamlNode {
+    switch (event?.type) {
+      case EVENT_ID.SCALAR:
+        return { kind: 'scalar', start, ...textAndValue(this.source, event) };
       case EVENT_ID.SEQUENCE: {
         const items: YamlNode[] = [];
-        while (!this.atEnd()) items.push(this.build([...path, items.length], event.start));
-        if (event.tagStart >= 0) return this.refuseTag(event.tagStart, event.tagEnd, path);
-        return { kind: 'sequence', start: event.start, items };
+        while (!this.atEnd()) items.push(this.build([...path, items.length], start));
+        return { kind: 'sequence', start, items };
       }
-      case EVENT_ID.MAPPING: {
-        const entries = this.buildEntries(path, event.start);
-        if (event.tagStart >= 0) return this.refuseTag(event.tagStart, event.tagEnd, path);
-        return { kind: 'mapping', start: event.start, entries };
-      }
+      case EVENT_ID.MAPPING:
+        return { kind: 'mapping', start, entries: this.buildEntries(path, start) };
       case EVENT_ID.ALIAS: {
-        const start = event.anchorStart - 1;
         const alias = this.source.slice(start, event.anchorEnd);
         return this.refuse(start, path, 'a value written out', `the alias ${quote(alias)}`);
       }
       default:
-        throw new Error(`unexpected YAML event ${event.type}`);
+        throw new Error(`expected a YAML event that starts a value, found ${event?.type}`);
     }
   }
 
-  private buildEntries(path: YamlPath, start: number): Map<string, YamlEntry> {
+  private buildEntries(path: YamlPath, start: number): ReadonlyMap<string, YamlEntry> {
     const entries = new Map<string, YamlEntry>();
     while (!this.atEnd()) {
       const key = this.build(path, start);
@@ -98,12 +95,6 @@ class TreeBuilder {
     return entries;
   }
 
-  private take(): Event {
-    const event = this.events[this.next++];
-    if (event === undefined) throw new Error('YAML events end early');
-    return event;
-  }
-
   /** Whether the open collection ends here; steps over its end. */
   private atEnd(): boolean {
     if (this.events[this.next]?.type !== EVENT_ID.POP) return false;
@@ -111,48 +102,10 @@ class TreeBuilder {
     return true;
   }
 
-  private refuseTag(start: number, end: number, path: YamlPath): YamlNode {
-    return this.refuse(start, path, 'a value without a tag', `the tag ${quote(this.source.slice(start, end))}`);
-  }
-
   private refuse(offset: number, path: YamlPath, expected: string, found: string): YamlNode {
     this.faults.push({ offset, path, expected, found });
     return { kind: 'refused', start: offset };
   }
-}
-
-/** YAML 1.2's core schema: what an unquoted text stands for. */
-function plainValue(text: string): Scalar {
-  const { value } = CORE_SCHEMA.resolveImplicitScalarTag(text);
-  return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : text;
-}
-
-/** Where the `|` or `>` is that announces the block of text starting here. */
-function blockIndicator(source: string, contentStart: number): number {
-  const lineStart = source.lastIndexOf('\n', contentStart - 2) + 1;
-  const line = source.slice(lineStart, contentStart).trimEnd();
-  const indicator = line.search(/[|>][-+\d]*[ \t]*(?:[ \t]#.*)?$/);
-  return indicator < 0 ? contentStart : lineStart + indicator;
-}
-
-/** Where a scalar starts as its author sees it, quotes and block indicators included; undefined for an empty one. */
-function scalarStart(source: string, event: ScalarEvent): number | undefined {
-  if (event.valueStart < 0) return undefined;
-  switch (event.style) {
-    case SCALAR_STYLE.SINGLE_QUOTED:
-    case SCALAR_STYLE.DOUBLE_QUOTED:
-      return event.valueStart - 1;
-    case SCALAR_STYLE.LITERAL_BLOCK:
-    case SCALAR_STYLE.FOLDED_BLOCK:
-      return blockIndicator(source, event.valueStart);
-    default:
-      return event.valueStart;
-  }
-}
-
-function eventStart(source: string, event: Event | undefined): number | undefined {
-  if (event?.type === EVENT_ID.SCALAR) return scalarStart(source, event);
-  return event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING ? event.start : undefined;
 }
 
 function failed(offset: number, expected: string, found: string): YamlTree {
@@ -175,21 +128,17 @@ export function parseYaml(source: string): YamlTree {
     return failed(syntaxError?.mark?.position ?? 0, expected, deep ? 'deeper ones' : `a syntax error: ${reason}`);
   }
   if (events.length > MAX_EVENTS) {
-    return failed(eventStart(source, events[MAX_EVENTS]) ?? 0, `at most ${MAX_EVENTS} values`, 'more');
+    return failed(startOf(source, events[MAX_EVENTS]) ?? 0, `at most ${MAX_EVENTS} values`, 'more');
   }
-  const documents = events.filter((event) => event.type === EVENT_ID.DOCUMENT);
+  const documents = events.flatMap(({ type }, place) => (type === EVENT_ID.DOCUMENT ? [place] : []));
   if (documents.length === 0) return failed(0, 'a mapping', 'an empty file');
-  const builder = new TreeBuilder(source, events.slice(1));
+  const builder = new TreeBuilder(source, events);
   const root = builder.build([], 0);
   const { faults } = builder;
-  if (documents.length > 1) {
-    const offset = secondDocumentOffset(source, events);
+  const [, second] = documents;
+  if (second !== undefined) {
+    const offset = startOf(source, events[second + 1]) ?? source.length;
     faults.push({ offset, path: [], expected: 'one document in the file', found: `${documents.length} documents` });
   }
   return { root, faults };
-}
-
-function secondDocumentOffset(source: string, events: readonly Event[]): number {
-  const second = events.findIndex((event, i) => i > 0 && event.type === EVENT_ID.DOCUMENT);
-  return eventStart(source, events[second + 1]) ?? source.length;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conditionsSchema } from './conditions.js';
-import { protocolKey, protocolSchema } from './protocol.js';
+import { limitsSchema, protocolKey, protocolSchema } from './protocol.js';
 import { systemSchema } from './system.js';
 
 export const FAILURE_REASONS = ['unsupported', 'out_of_memory', 'timeout', 'crashed', 'run_failed'] as const;
@@ -13,6 +13,8 @@ export const outcomeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('samples'),
     runMs: z.array(z.number().nonnegative()).min(1),
     warmupMs: z.array(z.number().nonnegative()),
+    /** What of each run is the cost of watching it, not of the benchmark; absent where nothing watches. */
+    overheadMs: z.number().nonnegative().optional(),
   }),
   z.strictObject({
     kind: z.literal('failure'),
@@ -23,14 +25,27 @@ export const outcomeSchema = z.discriminatedUnion('kind', [
 
 export type Outcome = z.infer<typeof outcomeSchema>;
 
-/** One benchmark measured once on one system. (signature, system, protocol) is its key; see {@link measurementKey}. */
+/** What surrounds a benchmark while it runs, where that is not a session of its own. */
+export const contextSchema = z.strictObject({
+  /** Bytes that pass through the caches between two runs of the benchmark, so that its data is as warm or cold as in a model. */
+  footprintBytes: z.int().min(1),
+});
+
+export type Context = z.infer<typeof contextSchema>;
+
+/** One benchmark measured once on one system; see {@link measurementKey} for what identifies it. */
 export const measurementSchema = z.strictObject({
   /** A brick's signature, or a whole model's hash. */
   signature: z.string().regex(/^[0-9a-f]{64}$/),
   system: systemSchema,
   protocol: protocolSchema,
+  /** Present where it ran together with others in one session; absent where it had a session of its own. */
+  context: contextSchema.optional(),
+  /** 1 for the first measurement; each further one is another time in another process, which shows how repeatable the machine is. */
+  occasion: z.int().min(1),
+  limits: limitsSchema,
   outcome: outcomeSchema,
-  /** Wall time that it cost in all: filling weights, creating the session, warming up, running. */
+  /** Wall time that it cost in all: filling weights, creating the session, warming up, running; its share where it ran together with others. */
   costMs: z.number().nonnegative(),
   /** Of that, filling weights and creating the session. */
   sessionMs: z.number().nonnegative(),
@@ -43,19 +58,49 @@ export const measurementSchema = z.strictObject({
 
 export type Measurement = z.infer<typeof measurementSchema>;
 
+/** What a measurement was set up with, as far as its key goes. */
+export type MeasurementSetup = Pick<Measurement, 'protocol' | 'context' | 'occasion'>;
+
+/** A setup as one short readable key. */
+export function setupKey({ protocol, context, occasion }: MeasurementSetup): string {
+  const surroundings = context === undefined ? '' : `,footprint=${context.footprintBytes}`;
+  return `${protocolKey(protocol)}${surroundings},occasion=${occasion}`;
+}
+
 /** What is unique per store. */
 export interface MeasurementKey {
   readonly signature: string;
   /** The system's fingerprint. */
   readonly system: string;
-  /** See {@link protocolKey}. */
-  readonly protocol: string;
+  /** See {@link setupKey}. */
+  readonly setup: string;
 }
 
 export function measurementKey(measurement: Measurement): MeasurementKey {
   return {
     signature: measurement.signature,
     system: measurement.system.fingerprint,
-    protocol: protocolKey(measurement.protocol),
+    setup: setupKey(measurement),
   };
 }
+
+/** What version 0.1 kept in a measurement's protocol beside the protocol itself. */
+const olderProtocolSchema = z.looseObject({
+  protocol: z.strictObject({
+    ...protocolSchema.shape,
+    ...limitsSchema.shape,
+    occasion: measurementSchema.shape.occasion,
+  }),
+});
+
+/** A stored measurement in today's form; anything else is left as it is. Its key is the same in both forms. */
+export function upgradedMeasurement(stored: unknown): unknown {
+  const older = olderProtocolSchema.safeParse(stored);
+  if (!older.success) return stored;
+  const { protocol: together, ...rest } = older.data;
+  const { occasion, timeLimitMs, memoryLimitBytes, ...protocol } = together;
+  return { ...rest, protocol, occasion, limits: { timeLimitMs, memoryLimitBytes } };
+}
+
+/** A measurement as this version or an older one wrote it. */
+export const storedMeasurementSchema = z.preprocess(upgradedMeasurement, measurementSchema);

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * How a benchmark is measured: one session, warm-up runs that are kept apart, then timed runs one after another.
- * Limits decide whether a measurement succeeds, not what it is, so they are not part of its key.
- */
+/** How often a benchmark runs: one session, warm-up runs that are kept apart, then timed runs one after another. */
 export const protocolSchema = z.strictObject({
   warmupRuns: z.int().min(0).max(100_000),
   runs: z.int().min(1).max(1_000_000),
@@ -11,17 +8,21 @@ export const protocolSchema = z.strictObject({
   minRuns: z.int().min(1),
   /** No further run starts after this much time in timed runs, once `minRuns` are there. */
   timeBudgetMs: z.number().positive(),
-  /** 1 for a first measurement, 2 for its repetition at another time, which shows how repeatable the machine is. */
-  occasion: z.int().min(1),
-  timeLimitMs: z.number().positive(),
-  /** Resident memory of the measuring process. */
-  memoryLimitBytes: z.number().positive(),
 });
 
 export type Protocol = z.infer<typeof protocolSchema>;
 
-/** The part of a protocol that a measurement depends on, as one short readable key. */
-export function protocolKey(protocol: Protocol): string {
-  const { warmupRuns, runs, minRuns, timeBudgetMs, occasion } = protocol;
-  return `warmup=${warmupRuns},runs=${runs},min=${minRuns},budget=${timeBudgetMs}ms,occasion=${occasion}`;
+/** What a measurement may take. Limits decide whether it succeeds, not what it is, so they are not part of its key. */
+export const limitsSchema = z.strictObject({
+  /** Wall time of the whole measurement. */
+  timeLimitMs: z.number().positive(),
+  /** Resident memory of the worker. */
+  memoryLimitBytes: z.number().positive(),
+});
+
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** A protocol as one short readable key. */
+export function protocolKey({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol): string {
+  return `warmup=${warmupRuns},runs=${runs},min=${minRuns},budget=${timeBudgetMs}ms`;
 }

@@ -51,9 +51,9 @@ function loadGraph(graph: GraphProto, owner: string, tensors: TensorReader): Gra
       const label = `${quoted(node.name)} (${node.opType}) in ${owner}`;
       return { ...node, attribute: node.attribute.map((attribute) => loadAttribute(attribute, label, tensors)) };
     }),
-    initializer: graph.initializer.map((tensor) => ({
-      ...tensors.load(tensor, `${quoted(tensor.name)} in ${owner}`),
-      name: tensor.name,
-    })),
+    // The empty name stands for a value that is absent: nothing can read what is called so.
+    initializer: graph.initializer
+      .filter(({ name }) => name !== '')
+      .map((tensor) => ({ ...tensors.load(tensor, `${quoted(tensor.name)} in ${owner}`), name: tensor.name })),
   };
 }

@@ -13,10 +13,11 @@ const OTHER_TYPES = {
   optionalType: 'an optional value',
 } as const;
 
-function dimensionOf(value: bigint): Dimension {
-  const size = Number(value);
+/** Undefined for a size that no tensor has. */
+function dimensionOf(value: bigint): Dimension | undefined {
   // Some exporters write -1 for a size that they do not know.
-  return Number.isSafeInteger(size) && size >= 0 ? size : '';
+  if (value < 0n) return '';
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
 }
 
 /** Reads what a file says about a value. */
@@ -28,10 +29,13 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   const elementType = elementTypeOfCode(elemType);
   if (elementType === undefined)
     return { type: undefined, insteadOf: `a tensor of an unknown element type (number ${elemType})` };
-  const dims = shape?.dim.map(({ value: dim }): Dimension => {
-    if (dim === undefined) return '';
-    return dim.$case === 'dimParam' ? dim.value : dimensionOf(dim.value);
-  });
+  if (shape === undefined) return { type: { elementType, dims: undefined } };
+  const dims: Dimension[] = [];
+  for (const { value: dim } of shape.dim) {
+    const read = dim === undefined ? '' : dim.$case === 'dimParam' ? dim.value : dimensionOf(dim.value);
+    if (read === undefined) return { type: undefined, insteadOf: `a tensor of the impossible size ${dim?.value}` };
+    dims.push(read);
+  }
   return { type: { elementType, dims } };
 }
 

@@ -1,35 +1,79 @@
+type ElementArray =
+  | typeof Float32Array
+  | typeof Float64Array
+  | typeof Uint8Array
+  | typeof Int8Array
+  | typeof Uint16Array
+  | typeof Int16Array
+  | typeof Uint32Array
+  | typeof Int32Array
+  | typeof BigUint64Array
+  | typeof BigInt64Array;
+
+/** Who writes profiles with names of element types. */
+type Profiler = 'onnxruntime' | 'pytorch';
+
+interface ElementTypeFacts {
+  /** TensorProto.DataType. */
+  readonly code: number;
+  /** Width of one element in raw_data; 0: variable. */
+  readonly bits: number;
+  readonly kind: 'float' | 'integer' | 'string' | 'boolean';
+  /** Holds the elements as raw_data has them; of types without an array of their own, the bits. */
+  readonly array: ElementArray;
+  /** Whether ONNX Runtime's JavaScript API takes it as an input. Source: onnxruntime-common, tensor.d.ts. */
+  readonly fed: boolean;
+  /** The C++ type as which profiles name it, where that is another name. */
+  readonly calledBy?: Readonly<Partial<Record<Profiler, string>>>;
+}
+
 /**
  * ONNX element types by the name that ONNX Runtime's JavaScript API gives them.
- * `code` is TensorProto.DataType, `bits` the width of one element in raw_data (0: variable).
  * Source: TensorProto.DataType in the ONNX project's onnx.proto.
  */
 export const ELEMENT_TYPES = {
-  float32: { code: 1, bits: 32, kind: 'float' },
-  uint8: { code: 2, bits: 8, kind: 'integer' },
-  int8: { code: 3, bits: 8, kind: 'integer' },
-  uint16: { code: 4, bits: 16, kind: 'integer' },
-  int16: { code: 5, bits: 16, kind: 'integer' },
-  int32: { code: 6, bits: 32, kind: 'integer' },
-  int64: { code: 7, bits: 64, kind: 'integer' },
-  string: { code: 8, bits: 0, kind: 'string' },
-  bool: { code: 9, bits: 8, kind: 'boolean' },
-  float16: { code: 10, bits: 16, kind: 'float' },
-  float64: { code: 11, bits: 64, kind: 'float' },
-  uint32: { code: 12, bits: 32, kind: 'integer' },
-  uint64: { code: 13, bits: 64, kind: 'integer' },
-  bfloat16: { code: 16, bits: 16, kind: 'float' },
-  float8e4m3fn: { code: 17, bits: 8, kind: 'float' },
-  float8e4m3fnuz: { code: 18, bits: 8, kind: 'float' },
-  float8e5m2: { code: 19, bits: 8, kind: 'float' },
-  float8e5m2fnuz: { code: 20, bits: 8, kind: 'float' },
-  uint4: { code: 21, bits: 4, kind: 'integer' },
-  int4: { code: 22, bits: 4, kind: 'integer' },
-} as const satisfies Record<string, { code: number; bits: number; kind: 'float' | 'integer' | 'string' | 'boolean' }>;
+  float32: {
+    code: 1,
+    bits: 32,
+    kind: 'float',
+    array: Float32Array,
+    fed: true,
+    calledBy: { onnxruntime: 'float', pytorch: 'float' },
+  },
+  uint8: { code: 2, bits: 8, kind: 'integer', array: Uint8Array, fed: true },
+  int8: { code: 3, bits: 8, kind: 'integer', array: Int8Array, fed: true },
+  uint16: { code: 4, bits: 16, kind: 'integer', array: Uint16Array, fed: true },
+  int16: { code: 5, bits: 16, kind: 'integer', array: Int16Array, fed: true },
+  int32: { code: 6, bits: 32, kind: 'integer', array: Int32Array, fed: true, calledBy: { pytorch: 'int' } },
+  int64: { code: 7, bits: 64, kind: 'integer', array: BigInt64Array, fed: true, calledBy: { pytorch: 'long int' } },
+  string: { code: 8, bits: 0, kind: 'string', array: Uint8Array, fed: false },
+  bool: { code: 9, bits: 8, kind: 'boolean', array: Uint8Array, fed: true },
+  float16: { code: 10, bits: 16, kind: 'float', array: Uint16Array, fed: true },
+  float64: {
+    code: 11,
+    bits: 64,
+    kind: 'float',
+    array: Float64Array,
+    fed: true,
+    calledBy: { onnxruntime: 'double', pytorch: 'double' },
+  },
+  uint32: { code: 12, bits: 32, kind: 'integer', array: Uint32Array, fed: true },
+  uint64: { code: 13, bits: 64, kind: 'integer', array: BigUint64Array, fed: true },
+  bfloat16: { code: 16, bits: 16, kind: 'float', array: Uint16Array, fed: false },
+  float8e4m3fn: { code: 17, bits: 8, kind: 'float', array: Uint8Array, fed: false },
+  float8e4m3fnuz: { code: 18, bits: 8, kind: 'float', array: Uint8Array, fed: false },
+  float8e5m2: { code: 19, bits: 8, kind: 'float', array: Uint8Array, fed: false },
+  float8e5m2fnuz: { code: 20, bits: 8, kind: 'float', array: Uint8Array, fed: false },
+  uint4: { code: 21, bits: 4, kind: 'integer', array: Uint8Array, fed: true },
+  int4: { code: 22, bits: 4, kind: 'integer', array: Uint8Array, fed: true },
+} as const satisfies Readonly<Record<string, ElementTypeFacts>>;
 
 export type ElementType = keyof typeof ELEMENT_TYPES;
 
-const BY_CODE = new Map<number, ElementType>(
-  (Object.keys(ELEMENT_TYPES) as ElementType[]).map((name) => [ELEMENT_TYPES[name].code, name]),
+export const ELEMENT_TYPE_NAMES = Object.keys(ELEMENT_TYPES) as readonly ElementType[];
+
+const BY_CODE: ReadonlyMap<number, ElementType> = new Map(
+  ELEMENT_TYPE_NAMES.map((name) => [ELEMENT_TYPES[name].code, name]),
 );
 
 /** The element type with this TensorProto.DataType, or undefined where this project does not know it. */
@@ -39,6 +83,19 @@ export function elementTypeOfCode(code: number): ElementType | undefined {
 
 export function isElementType(name: string): name is ElementType {
   return Object.hasOwn(ELEMENT_TYPES, name);
+}
+
+/** The element types that a profiler has other names for. */
+function namesOf(profiler: Profiler): ReadonlyMap<string, string> {
+  const types: readonly (readonly [string, ElementTypeFacts])[] = Object.entries(ELEMENT_TYPES);
+  return new Map(types.flatMap(([type, { calledBy }]) => (calledBy?.[profiler] ? [[calledBy[profiler], type]] : [])));
+}
+
+const NAMES = { onnxruntime: namesOf('onnxruntime'), pytorch: namesOf('pytorch') };
+
+/** The element type that a profile calls by this name; the name itself where ONNX has no other one. */
+export function elementTypeOfProfile(name: string, profiler: Profiler): string {
+  return NAMES[profiler].get(name) ?? name;
 }
 
 /** Bytes that `count` elements take in raw_data; sub-byte types are packed. */

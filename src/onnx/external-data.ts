@@ -30,6 +30,8 @@ export class ExternalData {
     /** What messages call the model. */
     readonly source: string,
     modelPath: string,
+    /** Where false, nothing is looked for: the files may be gone, and what was in them is never read. */
+    readonly isKept = true,
   ) {
     this.#folder = resolve(dirname(modelPath));
   }
@@ -43,6 +45,7 @@ export class ExternalData {
   locate(entries: readonly StringStringEntryProto[], byteLength: number, owner: string): TensorData & { kind: 'file' } {
     const values = new Map(entries.map(({ key, value }) => [key, value]));
     const location = values.get('location') ?? '';
+    if (!this.isKept) return { kind: 'file', path: location, offset: 0, byteLength };
     const file = this.#files.get(location) ?? this.#find(location, owner);
     this.#files.set(location, file);
     const offset = this.#number(values.get('offset') ?? '0', 'offset', owner);

@@ -23,21 +23,21 @@ const DIVISOR: Range = { low: 1, high: 3 };
 const QUANTIZATION_SCALE: Range = { low: 0.01, high: 0.05 };
 
 /** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
-const RANGES: Readonly<Record<string, Readonly<Record<number, Range>>>> = {
-  BatchNormalization: { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE },
-  DequantizeLinear: { 1: QUANTIZATION_SCALE },
-  Div: { 1: POSITIVE },
-  GroupNormalization: { 1: NEAR_ONE, 2: SMALL },
-  InstanceNormalization: { 1: NEAR_ONE, 2: SMALL },
-  LayerNormalization: { 1: NEAR_ONE, 2: SMALL },
-  Log: { 0: POSITIVE },
-  Pow: { 0: POSITIVE },
-  QLinearConv: { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE },
-  QLinearMatMul: { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE },
-  QuantizeLinear: { 1: QUANTIZATION_SCALE },
-  Reciprocal: { 0: POSITIVE },
-  Sqrt: { 0: POSITIVE },
-};
+const RANGES: ReadonlyMap<string, Readonly<Record<number, Range>>> = new Map([
+  ['BatchNormalization', { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE }],
+  ['DequantizeLinear', { 1: QUANTIZATION_SCALE }],
+  ['Div', { 1: POSITIVE }],
+  ['GroupNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['InstanceNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['LayerNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['Log', { 0: POSITIVE }],
+  ['Pow', { 0: POSITIVE }],
+  ['QLinearConv', { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE }],
+  ['QLinearMatMul', { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE }],
+  ['QuantizeLinear', { 1: QUANTIZATION_SCALE }],
+  ['Reciprocal', { 0: POSITIVE }],
+  ['Sqrt', { 0: POSITIVE }],
+]);
 
 /** Operators that hand their first input's values on, so that what reads their output reads the input. */
 const PASSING_ON = new Set([
@@ -148,15 +148,10 @@ export function typedGraph(graph: Graph): TypedGraph {
   return { uses, typeOf };
 }
 
+/** Quantized values use all of their range; other integers are counts and truth values as a rule. */
 function integerRange(elementType: TensorType['elementType']): Range {
-  switch (elementType) {
-    case 'int8':
-      return { low: -127, high: 127 };
-    case 'uint8':
-      return { low: 0, high: 255 };
-    default:
-      return { low: 0, high: 1 };
-  }
+  if (elementType === 'int8') return { low: -127, high: 127 };
+  return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 0, high: 1 };
 }
 
 /**
@@ -173,7 +168,7 @@ export function fillRange(graph: TypedGraph, name: string, type: TensorType): Ra
     return integerRange(type.elementType);
   }
   for (const use of uses) {
-    const range = RANGES[use.node.opType]?.[use.index] ?? weightRange(use, type);
+    const range = RANGES.get(use.node.opType)?.[use.index] ?? weightRange(use, type);
     if (range !== undefined) return range;
   }
   return SIGNED;

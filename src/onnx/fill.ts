@@ -1,4 +1,6 @@
+import { PlatformError } from '../base/errors.js';
 import { ELEMENT_TYPES, type ElementType } from './element-type.js';
+import { float16Bits } from './float16.js';
 import type { Fill } from './model.js';
 
 /** Elements per block, so that a tensor of any size streams through a small buffer. */
@@ -39,109 +41,76 @@ function xoshiro128pp(seed: number): () => number {
   };
 }
 
-/** float16 bits of a number within the normal range of float16. */
-function float16Bits(value: number): number {
-  const [bits] = new Uint32Array(new Float32Array([value]).buffer) as unknown as [number];
-  const sign = (bits >>> 16) & 0x8000;
-  const exponent = ((bits >>> 23) & 0xff) - 127 + 15;
-  if (exponent <= 0) return sign;
-  if (exponent >= 31) return sign | 0x7bff;
-  return sign | (exponent << 10) | ((bits >>> 13) & 0x3ff);
+/** The largest finite float16; IEEE 754-2019, binary16. */
+const LARGEST_FLOAT16 = 65504;
+
+/** The bits of the nearest finite float16. */
+function finiteFloat16Bits(value: number): number {
+  return float16Bits(Math.min(LARGEST_FLOAT16, Math.max(-LARGEST_FLOAT16, value)));
 }
 
-type NumericArray = Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Int32Array;
-type BlockArray = NumericArray | Uint32Array | BigInt64Array | BigUint64Array;
+const float = new Float32Array(1);
+const floatBits = new Uint32Array(float.buffer);
 
-/** One integer per element (bigint or number arrays), drawn from [low, high] with both ends included. */
-function integerWriter(block: BlockArray, { low, high, seed }: Fill): (count: number) => void {
+/** The upper half of a float32's bits. */
+function bfloat16Bits(value: number): number {
+  float[0] = value;
+  return (floatBits[0] ?? 0) >>> 16;
+}
+
+/** Whole numbers drawn from [low, high], both ends included. */
+function integers({ low, high, seed }: Fill): () => number {
   const next = xoshiro128pp(seed);
   const first = Math.ceil(low);
   const range = Math.max(1, Math.floor(high) - first + 1);
-  if (block instanceof BigInt64Array || block instanceof BigUint64Array) {
-    return (count) => {
-      for (let i = 0; i < count; i++) block[i] = BigInt(first + (next() % range));
-    };
-  }
-  return (count) => {
-    for (let i = 0; i < count; i++) block[i] = first + (next() % range);
-  };
+  return () => first + (next() % range);
 }
 
-function floatWriter(block: NumericArray, { low, high, seed }: Fill, encode?: (value: number) => number) {
+function floats({ low, high, seed }: Fill): () => number {
   const next = xoshiro128pp(seed);
   const step = (high - low) / 2 ** 32;
   const nearest = Math.max(Math.abs(low), Math.abs(high)) * NEAREST_TO_ZERO;
-  return (count: number): void => {
-    for (let i = 0; i < count; i++) {
-      let value = low + next() * step;
-      if (value < nearest && value > -nearest) value = value < 0 || high <= 0 ? -nearest : nearest;
-      block[i] = encode === undefined ? value : encode(value);
-    }
+  return () => {
+    const value = low + next() * step;
+    if (value >= nearest || value <= -nearest) return value;
+    return value < 0 || high <= 0 ? -nearest : nearest;
   };
 }
 
-function blockFor(elementType: ElementType, fill: Fill): { block: BlockArray; write: (count: number) => void } {
+/** Elements of a type's array, one after another. */
+function elementsFor(elementType: ElementType, fill: Fill): () => number {
   switch (elementType) {
-    case 'float32': {
-      const block = new Float32Array(BLOCK_ELEMENTS);
-      return { block, write: floatWriter(block, fill) };
-    }
-    case 'float64': {
-      const block = new Float64Array(BLOCK_ELEMENTS);
-      return { block, write: floatWriter(block, fill) };
-    }
+    case 'float32':
+    case 'float64':
+      return floats(fill);
     case 'float16': {
-      const block = new Uint16Array(BLOCK_ELEMENTS);
-      return { block, write: floatWriter(block, fill, float16Bits) };
+      const next = floats(fill);
+      return () => finiteFloat16Bits(next());
     }
     case 'bfloat16': {
-      const block = new Uint16Array(BLOCK_ELEMENTS);
-      const float = new Float32Array(1);
-      const bits = new Uint32Array(float.buffer);
-      const encode = (value: number): number => {
-        float[0] = value;
-        return (bits[0] ?? 0) >>> 16;
-      };
-      return { block, write: floatWriter(block, fill, encode) };
+      const next = floats(fill);
+      return () => bfloat16Bits(next());
     }
-    case 'int64': {
-      const block = new BigInt64Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'uint64': {
-      const block = new BigUint64Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'int32': {
-      const block = new Int32Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'uint32': {
-      const block = new Uint32Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'int16': {
-      const block = new Int16Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'uint16': {
-      const block = new Uint16Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    case 'int8': {
-      const block = new Int8Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
+    case 'int64':
+    case 'uint64':
+    case 'int32':
+    case 'uint32':
+    case 'int16':
+    case 'uint16':
+    case 'int8':
     case 'uint8':
-    case 'bool': {
-      const block = new Uint8Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, fill) };
-    }
-    default: {
-      // Packed and eight-bit float types: any bit pattern from 0x10 to 0x6f is a normal, finite value in all of them.
-      const block = new Uint8Array(BLOCK_ELEMENTS);
-      return { block, write: integerWriter(block, { low: 0x10, high: 0x6f, seed: fill.seed }) };
-    }
+    case 'bool':
+      return integers(fill);
+    case 'float8e4m3fn':
+    case 'float8e4m3fnuz':
+    case 'float8e5m2':
+    case 'float8e5m2fnuz':
+    case 'uint4':
+    case 'int4':
+      // Any bit pattern from 0x10 to 0x6f is a normal, finite value in all of them.
+      return integers({ low: 0x10, high: 0x6f, seed: fill.seed });
+    case 'string':
+      throw new PlatformError('unsupported', 'no strings can be made up; give the tensor values');
   }
 }
 
@@ -151,13 +120,17 @@ function blockFor(elementType: ElementType, fill: Fill): { block: BlockArray; wr
  * speed of copying.
  */
 export function* fillBlocks(elementType: ElementType, count: number, fill: Fill): Generator<Uint8Array> {
-  const { block, write } = blockFor(elementType, fill);
-  const bits = ELEMENT_TYPES[elementType].bits;
-  // A block element holds more than one value only for the packed types.
-  const perBlockElement = bits < 8 ? 8 / bits : 1;
-  const elements = Math.ceil(count / perBlockElement);
-  write(Math.min(elements, BLOCK_ELEMENTS));
+  const { array, bits } = ELEMENT_TYPES[elementType];
+  const next = elementsFor(elementType, fill);
+  // An element of the array holds more than one value only for the packed types.
+  const elements = Math.ceil(count / Math.max(1, 8 / bits));
+  const block = new array(Math.min(elements, BLOCK_ELEMENTS));
+  if (block instanceof BigInt64Array || block instanceof BigUint64Array) {
+    for (let i = 0; i < block.length; i++) block[i] = BigInt(next());
+  } else {
+    for (let i = 0; i < block.length; i++) block[i] = next();
+  }
   for (let left = elements; left > 0; left -= BLOCK_ELEMENTS) {
-    yield new Uint8Array(block.buffer as ArrayBuffer, 0, Math.min(left, BLOCK_ELEMENTS) * block.BYTES_PER_ELEMENT);
+    yield new Uint8Array(block.buffer, 0, Math.min(left, BLOCK_ELEMENTS) * block.BYTES_PER_ELEMENT);
   }
 }

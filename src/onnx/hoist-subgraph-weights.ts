@@ -85,6 +85,8 @@ class Hoister {
       const tensor = constantTensor(node, { source: { name: this.#source }, read: loadedTensor });
       constants.set(node.output[0] ?? '', tensor);
     }
+    // Nothing reads it: the empty name stands for a value that is absent.
+    constants.delete('');
     // An initializer that is an input as well is only what the input is when nobody feeds it.
     for (const { name } of graph.input) constants.delete(name);
     const steering = steeringConstants({ nodes: graph.node.map(nodeOf), initializers: constants });

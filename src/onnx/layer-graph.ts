@@ -39,6 +39,7 @@ function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   const { bytes } = shape.data;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const dims = Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;
   if (value !== undefined && value.dataType !== 1) return undefined;
   return { elementType: 'float32', dims };
@@ -49,23 +50,35 @@ function maySteer(type: TensorType): boolean {
   return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
 
-/**
- * Names of the values that only a runtime can tell: those without a static type in the file, those computed from
- * shapes, and integers computed from constants. Empty means that {@link layerGraph} needs no help.
- */
-export function unknownValues(model: Model): readonly string[] {
+/** Names of the values that a file does not say enough of. */
+export interface UnknownValues {
+  /** Those without a static type. */
+  readonly types: readonly string[];
+  /** Those whose content matters, since it may steer an operator: computed from shapes, or integers computed from constants. */
+  readonly contents: readonly string[];
+}
+
+/** What only a runtime can tell of a model's values. Where nothing is unknown, {@link layerGraph} needs no help. */
+export function unknownValues(model: Model): UnknownValues {
   const { graph } = model;
   const { folded, fromShapes } = constantValues(graph);
-  const unknown: string[] = [];
+  const types: string[] = [];
+  const contents: string[] = [];
   for (const node of graph.nodes) {
     for (const name of node.outputs) {
       if (name === '') continue;
       const type = staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
-      const steers = fromShapes.has(name) || (type !== undefined && maySteer(type) && folded.has(node));
-      if (type === undefined || steers) unknown.push(name);
+      if (type === undefined) types.push(name);
+      if (fromShapes.has(name) || (type !== undefined && maySteer(type) && folded.has(node))) contents.push(name);
     }
   }
-  return unknown;
+  return { types, contents };
+}
+
+/** Whether a runtime has to be asked. */
+export function isCompletelyTyped(model: Model): boolean {
+  const { types, contents } = unknownValues(model);
+  return types.length === 0 && contents.length === 0;
 }
 
 /** A constant that is known by type only, or with its content where the runtime told it. */

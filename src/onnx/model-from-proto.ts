@@ -67,7 +67,7 @@ interface Constant {
   readonly make: () => Tensor;
 }
 
-/** Initializers and Constant nodes, each in the file's order. */
+/** Initializers and Constant nodes, each in the file's order; without a name, nothing can read them. */
 function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors: TensorReader): readonly Constant[] {
   const [sparse] = graph.sparseInitializer;
   if (sparse !== undefined) {
@@ -86,7 +86,7 @@ function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors
     name: node.output[0] ?? '',
     make: () => constantTensor(node, tensors),
   }));
-  return [...initializers, ...values];
+  return [...initializers, ...values].filter(({ name }) => name !== '');
 }
 
 /** The values that a caller feeds: the graph's inputs without its initializers, which older files list as well. */
@@ -100,7 +100,7 @@ function graphInputs(graph: GraphProto, source: string): ReadonlyMap<string, Dec
       const problem = reading.type === undefined ? `is ${reading.insteadOf}` : 'has no name of its own';
       throw new PlatformError(
         'model',
-        `${source}: input ${quoted(name)} ${problem}. Export the model with tensors as inputs.`,
+        `${source}: input ${quoted(name)} ${problem}. Export the model again, with tensors as inputs.`,
       );
     }
     inputs.set(name, reading.type);

@@ -5,10 +5,16 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { ModelProto } from '../generated/onnx/onnx.js';
 import { bufferSource, type ByteSource, FileSource } from './byte-source.js';
 import { ExternalData } from './external-data.js';
+import { externalTensorIn } from './external-tensor.js';
 import type { Model } from './model.js';
 import { modelFromProto } from './model-from-proto.js';
 import { stripPayloads } from './strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
+
+export interface ReadOptions {
+  /** false: the files with external data are gone, and nobody will ask for what was in them. */
+  readonly keepsExternalData?: boolean;
+}
 
 /**
  * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
@@ -18,20 +24,21 @@ import { TensorReader } from './tensor-reader.js';
  * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
-export async function readModel(path: string): Promise<Model> {
+export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
   // Not blocking, so that a pipe that nobody writes to cannot hold up the process before it is seen to be none of ours.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);
   });
-  const external = new ExternalData(path, path);
+  const external = new ExternalData(path, path, keepsExternalData);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) {
       const kind = stats.isDirectory() ? 'a folder' : 'a device or pipe';
       throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
     }
-    return readFrom(new FileSource(path, resolve(path), file.fd, stats.size), external);
+    const source = new FileSource(path, resolve(path), file.fd, stats.size);
+    return modelFromProto(decode(source), new TensorReader(source, external));
   } catch (error) {
     throw cannotBeRead(path, error);
   } finally {
@@ -48,18 +55,22 @@ function cannotBeRead(path: string, error: unknown): unknown {
 }
 
 /**
- * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It cannot have external
- * data.
+ * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It may come from
+ * anybody and has no folder, so that it cannot have external data, not even where nothing needs it.
  *
  * @param source what messages call it
  * @throws PlatformError as {@link readModel}
  */
 export function parseModel(bytes: Uint8Array, source: string): Model {
-  return readFrom(bufferSource(source, bytes), undefined);
-}
-
-function readFrom(source: ByteSource, external: ExternalData | undefined): Model {
-  return modelFromProto(decode(source), new TensorReader(source, external));
+  const buffer = bufferSource(source, bytes);
+  const proto = decode(buffer);
+  const place = externalTensorIn(proto);
+  if (place !== undefined) {
+    const problem = `the values of a tensor are in an external file (${place})`;
+    const advice = 'Read the model from its file, with the external data beside it.';
+    throw new PlatformError('model', `${source}: ${problem}. ${advice}`);
+  }
+  return modelFromProto(proto, new TensorReader(buffer, undefined));
 }
 
 function decode(source: ByteSource): ModelProto {

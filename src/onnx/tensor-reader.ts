@@ -116,10 +116,7 @@ export class TensorReader {
   }
 
   #externalData(proto: TensorProto, byteLength: number, limit: number, owner: string): TensorData {
-    if (this.external === undefined) {
-      const advice = 'Read the model from its file, with the external data beside it.';
-      throw new PlatformError('model', `${this.source.name}: ${owner}: its values are in an external file. ${advice}`);
-    }
+    if (this.external === undefined) throw this.#error(owner, 'its values are in an external file');
     const data = this.external.locate(proto.externalData, byteLength, owner);
     return this.#loads(byteLength, limit, owner) ? { kind: 'inline', bytes: this.external.read(data) } : data;
   }

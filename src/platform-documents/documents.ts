@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../store/collection.js';
-import { jaegerTraceSchema } from './jaeger-trace.js';
+import { jaegerDocumentSchema } from '../tracing/jaeger-document.js';
 
 /*
  * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and performance.go;
@@ -49,7 +49,7 @@ export type EvaluationDocument = z.infer<typeof evaluationDocumentSchema>;
 export const performanceDocumentSchema = z.strictObject({
   _id: objectId,
   created_at: time,
-  trace: jaegerTraceSchema,
+  trace: jaegerDocumentSchema,
   trace_level: z.string(),
   /** Where a trace server has it; empty: it is here. */
   trace_url: z.string(),

@@ -10,7 +10,8 @@ import {
   type EvaluationDocument,
   type PerformanceDocument,
 } from './documents.js';
-import { jaegerTrace, type JaegerTrace, type PlainSpan } from './jaeger-trace.js';
+import type { JaegerDocument } from '../tracing/jaeger-document.js';
+import { jaegerTrace, type PlainSpan } from './jaeger-trace.js';
 
 /** A model that was measured end to end. */
 export interface WholeModel {
@@ -75,7 +76,7 @@ export function platformDocuments(
     metadata: {
       signature: measurement.signature,
       system: system.fingerprint,
-      protocol: measurementKey(measurement).protocol,
+      protocol: measurementKey(measurement).setup,
       threads: String(system.runOptions.threads),
     },
   };
@@ -104,26 +105,26 @@ function traceOf(
   seed: string,
   { name, batchSize, measurement: { system, measuredAt } }: WholeModel,
   { runMs, warmupMs }: { readonly runMs: readonly number[]; readonly warmupMs: readonly number[] },
-): JaegerTrace {
+): JaegerDocument {
   const sum = (times: readonly number[]): number => times.reduce((total, ms) => total + ms, 0);
   const totalMs = sum(warmupMs) + sum(runMs);
   const startMicros = (Date.parse(measuredAt) - totalMs) * 1000;
   const application = { trace_level: 'APPLICATION_TRACE' };
   // Warm-ups are no predictions to an analysis, which averages every c_predict there is.
-  const warmUp = { startMicros, durationMicros: sum(warmupMs) * 1000, tags: application, children: [] };
+  const warmUp = { startMicros, durationMicros: sum(warmupMs) * 1000, attributes: application, children: [] };
   let next = startMicros + warmUp.durationMicros;
   const batches = runMs.map((ms, batch_index): PlainSpan => {
     const times = { startMicros: next, durationMicros: ms * 1000 };
     next += times.durationMicros;
-    const tags = { trace_level: TRACE_LEVEL, evaluation_trace_level: TRACE_LEVEL, batch_size: batchSize };
-    const prediction = { name: 'c_predict', ...times, tags, children: [] };
-    return { name: 'evaluate_batch', ...times, tags: { ...application, batch_index }, children: [prediction] };
+    const attributes = { trace_level: TRACE_LEVEL, evaluation_trace_level: TRACE_LEVEL, batch_size: batchSize };
+    const prediction = { name: 'c_predict', ...times, attributes, children: [] };
+    return { name: 'evaluate_batch', ...times, attributes: { ...application, batch_index }, children: [prediction] };
   });
   return jaegerTrace(seed, 'mlmodelscope', {
     name: 'evaluation_predict_urls',
     startMicros,
     durationMicros: totalMs * 1000,
-    tags: {
+    attributes: {
       ...application,
       evaluation_trace_level: TRACE_LEVEL,
       framework_name: system.framework,

@@ -14,16 +14,23 @@ const TENSOR_RAW_DATA = lengthDelimited(9);
 /** Where each external weight starts, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
 const EXTERNAL_ALIGNMENT_BYTES = 4096;
 
-/** One weight in an external data file. */
-export interface ExternalWeight {
+/** A part of an external data file. */
+interface FilePiece {
   readonly offset: number;
   /** Pieces in order; each is only valid until the next one is asked for. */
   readonly blocks: Iterable<Uint8Array>;
 }
 
+/** A file beside a model that holds weights. */
+export interface WeightsFile {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly pieces: readonly FilePiece[];
+}
+
 export interface ExternalModel {
   readonly model: Uint8Array;
-  readonly weights: readonly ExternalWeight[];
+  readonly files: readonly WeightsFile[];
 }
 
 function lengthDelimited(fieldNumber: number): Uint8Array {
@@ -68,23 +75,63 @@ export function encodeInline({ graph, weights }: FillableModel, limitBytes: numb
   return bytes;
 }
 
+/** An initializer whose values are in a file beside the model. */
+function externalTensor(weight: BenchmarkInput, location: string, offset: number): TensorProto {
+  const entries = { location, offset, length: filledBytes(weight) };
+  const externalData = Object.entries(entries).map(([key, value]) => ({ key, value: `${value}` }));
+  return { ...describe(weight), dataLocation: TensorProto_DataLocation.EXTERNAL, externalData };
+}
+
+function withInitializers(graph: Uint8Array, tensors: readonly TensorProto[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const tensor of tensors) TensorProto.encode(tensor, writer.raw(GRAPH_INITIALIZER).fork()).join();
+  const graphPart = writer.finish();
+  return Buffer.concat([graph, MODEL_GRAPH, varint(graphPart.length), graphPart]);
+}
+
 /** The model as a small file that refers to the file `location` beside it for its weights. */
 export function encodeExternal({ graph, weights }: FillableModel, location: string): ExternalModel {
-  const initializers = new BinaryWriter();
-  const external: ExternalWeight[] = [];
+  const tensors: TensorProto[] = [];
+  const pieces: FilePiece[] = [];
   let end = 0;
   for (const weight of weights) {
-    const length = filledBytes(weight);
     const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
-    end = offset + length;
-    const externalData = Object.entries({ location, offset, length }).map(([key, value]) => ({
-      key,
-      value: `${value}`,
-    }));
-    const tensor: TensorProto = { ...describe(weight), dataLocation: TensorProto_DataLocation.EXTERNAL, externalData };
-    TensorProto.encode(tensor, initializers.raw(GRAPH_INITIALIZER).fork()).join();
-    external.push({ offset, blocks: inputBlocks(weight) });
+    end = offset + filledBytes(weight);
+    tensors.push(externalTensor(weight, location, offset));
+    pieces.push({ offset, blocks: inputBlocks(weight) });
   }
-  const graphPart = initializers.finish();
-  return { model: Buffer.concat([graph, MODEL_GRAPH, varint(graphPart.length), graphPart]), weights: external };
+  return { model: withInitializers(graph, tensors), files: [{ name: location, byteLength: end, pieces }] };
+}
+
+/** Weights from this size on have no influence on what a graph is optimized to but by type and shape. */
+const LEAST_ALIASED_BYTES = 2 ** 16;
+
+/** Floats of any range do; integers may be indices, which have to stay in theirs. */
+function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {
+  return ELEMENT_TYPES[elementType].kind === 'float' ? elementType : `${elementType}_${low}_${high}`;
+}
+
+/**
+ * The model with large weights of one kind all in the same bytes: for what needs a graph with weights and not their values.
+ * Takes as much space as the largest of each kind, and no time to fill all others.
+ */
+export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
+  const largest = new Map<string, BenchmarkInput>();
+  const tensors = weights.map((weight): TensorProto => {
+    if (filledBytes(weight) < LEAST_ALIASED_BYTES) {
+      return { ...describe(weight), rawData: Buffer.concat([...inputBlocks(weight)].map((block) => block.slice())) };
+    }
+    const alias = aliasOf(weight);
+    const before = largest.get(alias);
+    if (before === undefined || filledBytes(weight) > filledBytes(before)) largest.set(alias, weight);
+    return externalTensor(weight, `${alias}.bin`, 0);
+  });
+  const files = [...largest].map(([alias, weight]): WeightsFile => {
+    return {
+      name: `${alias}.bin`,
+      byteLength: filledBytes(weight),
+      pieces: [{ offset: 0, blocks: inputBlocks(weight) }],
+    };
+  });
+  return { model: withInitializers(graph, tensors), files };
 }

@@ -9,6 +9,8 @@ export interface FrameworkEntry {
   readonly nodeFlags: readonly string[];
   /** Whether a process keeps the number of threads that it was first used with. */
   readonly keepsThreads: boolean;
+  /** Whether its predictor keeps a profile of kernels, so that bricks can be measured together in one session. */
+  readonly measuresTogether: boolean;
   /** Loads it; only a measuring process does. */
   readonly load: () => Promise<Predictor>;
 }
@@ -26,6 +28,7 @@ export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
     describe: onnxRuntimeFramework,
     nodeFlags: [],
     keepsThreads: false,
+    measuresTogether: true,
     load: async () => (await import('./onnxruntime/predictor.js')).onnxRuntimePredictor(),
   },
   'onnxruntime-web': {
@@ -33,6 +36,7 @@ export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
     // V8's baseline compiler makes code that is 5 times slower, and swaps it for optimized code at some later run.
     nodeFlags: ['--no-liftoff'],
     keepsThreads: true,
+    measuresTogether: false,
     load: async () => (await import('./onnxruntime-web/predictor.js')).onnxRuntimeWebPredictor(),
   },
 };

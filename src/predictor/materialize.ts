@@ -2,6 +2,7 @@ import { PlatformError, messageOf } from '../base/errors.js';
 import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { byteLengthOf, elementCount } from '../onnx/element-type.js';
+import { externalTensorIn } from '../onnx/external-tensor.js';
 import { fillBlocks } from '../onnx/fill.js';
 import type { TensorValue } from './tensor-value.js';
 
@@ -35,6 +36,14 @@ function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
   return { ...model, graph: model.graph };
 }
 
+/** A benchmark may be anybody's, and a runtime would read whatever file on this machine it names. */
+function refuseExternalData(benchmark: Benchmark, model: ModelProto): void {
+  const place = externalTensorIn(model);
+  if (place === undefined) return;
+  const problem = `its model keeps the values of a tensor in another file (${place})`;
+  throw new PlatformError('usage', `${nameOf(benchmark)}: ${problem}; put them into the model, or leave weights out`);
+}
+
 function checkInputs(benchmark: Benchmark, graph: GraphProto): void {
   const given = new Set(benchmark.inputs.map(({ name }) => name));
   const asked = new Set(graph.input.map(({ name }) => name));
@@ -62,14 +71,15 @@ function exposeEveryValue(graph: GraphProto): GraphProto {
 /**
  * Takes the weights out of a benchmark's inputs; encode-weights.ts puts made-up ones in as initializers.
  *
- * @throws PlatformError `usage` where the model is not one or its inputs are not the benchmark's, `unsupported` for
- *   inputs that nothing can be made up for
+ * @throws PlatformError `usage` where the model is not one, needs other files, or its inputs are not the benchmark's,
+ *   `unsupported` for inputs that nothing can be made up for
  */
 export function materialize(
   benchmark: Benchmark,
   { everyValueIsOutput = false }: MaterializeOptions = {},
 ): FillableModel {
   const model = decode(benchmark);
+  refuseExternalData(benchmark, model);
   checkInputs(benchmark, model.graph);
   const strings = benchmark.inputs.find(({ elementType }) => elementType === 'string');
   if (strings !== undefined) {
@@ -80,6 +90,16 @@ export function materialize(
   const rest: GraphProto = { ...model.graph, input: model.graph.input.filter(({ name }) => !names.has(name)) };
   const graph = everyValueIsOutput ? exposeEveryValue(rest) : rest;
   return { graph: ModelProto.encode({ ...model, graph }).finish(), weights };
+}
+
+/**
+ * A benchmark's model with every value as an output, its weights still inputs.
+ *
+ * @throws PlatformError as {@link materialize}
+ */
+export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
+  const model = decode(benchmark);
+  return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
 }
 
 /** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 whatever their range. */

@@ -2,14 +2,18 @@ import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from
 import { join } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
-import { encodeExternal, encodeInline, type ExternalModel } from './encode-weights.js';
-import type { FillableModel } from './materialize.js';
-import type { ModelSource, OpenModel, Predictor } from './predictor.js';
+import { aliasedModel, encodeExternal, encodeInline, type ExternalModel } from './encode-weights.js';
+import { filledBytes, type FillableModel } from './materialize.js';
+import { fitsInMemory, inMemory } from './memory-folder.js';
+import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predictor.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
+/** Of the temporary folder, whose others are not touched. */
+const WEIGHTS_FOLDER = 'weights';
+
 export interface OpenFilledOptions {
-  /** Where a model too large for one file may put its weights; must not exist. Removed when the model is closed. */
+  /** Where weights in files may go if not into memory. They are removed when the model is open. */
   readonly temporaryFolder: string;
   /** Largest model that is opened from memory, where not the predictor's own. */
   readonly inlineLimitBytes?: number;
@@ -19,22 +23,24 @@ function writeAt(file: number, block: Uint8Array, position: number): void {
   for (let done = 0; done < block.length;) done += writeSync(file, block, done, block.length - done, position + done);
 }
 
-function writeExternal(folder: string, { model, weights }: ExternalModel): string {
-  mkdirSync(folder, { mode: 0o700 });
-  const file = openSync(join(folder, WEIGHTS_FILE), 'wx');
-  try {
-    for (const { offset, blocks } of weights) {
-      let position = offset;
-      for (const block of blocks) {
-        writeAt(file, block, position);
-        position += block.length;
+function writeExternal(folder: string, { model, files }: ExternalModel): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const { name, pieces } of files) {
+    const file = openSync(join(folder, name), 'wx', 0o600);
+    try {
+      for (const { offset, blocks } of pieces) {
+        let position = offset;
+        for (const block of blocks) {
+          writeAt(file, block, position);
+          position += block.length;
+        }
       }
+    } finally {
+      closeSync(file);
     }
-  } finally {
-    closeSync(file);
   }
   const path = join(folder, 'model.onnx');
-  writeFileSync(path, model);
+  writeFileSync(path, model, { mode: 0o600 });
   return path;
 }
 
@@ -47,10 +53,23 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   }
 }
 
-/** A complete model for a predictor, and what has to go when it is done with. */
+/** A complete model for a predictor, and what has to go when it is open. */
 interface FilledSource {
   readonly source: ModelSource;
   readonly remove: () => void;
+}
+
+/** Models with more weights have them in a file where the predictor maps files. */
+const LEAST_MAPPED_BYTES = 16 * 2 ** 20;
+
+function inFiles(folder: string, model: ExternalModel): FilledSource {
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    return { source: { kind: 'file', path: writeExternalOrExplain(folder, model) }, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 function fill(
@@ -58,21 +77,17 @@ function fill(
   predictor: Predictor,
   { temporaryFolder, inlineLimitBytes = predictor.inlineLimitBytes }: OpenFilledOptions,
 ): FilledSource {
+  const weightBytes = fillable.weights.reduce((sum, weight) => sum + filledBytes(weight), 0);
+  if (predictor.mapsWeightFiles && weightBytes >= LEAST_MAPPED_BYTES && fitsInMemory(weightBytes)) {
+    return inFiles(inMemory(temporaryFolder), encodeExternal(fillable, WEIGHTS_FILE));
+  }
   const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
-  const remove = (): void => rmSync(temporaryFolder, { recursive: true, force: true });
-  try {
-    const path = writeExternalOrExplain(temporaryFolder, encodeExternal(fillable, WEIGHTS_FILE));
-    return { source: { kind: 'file', path }, remove };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+  return inFiles(join(temporaryFolder, WEIGHTS_FOLDER), encodeExternal(fillable, WEIGHTS_FILE));
 }
 
 /**
- * Fills the weights of a model and creates its session. Beside the runtime's own, one copy of the weights is in memory,
- * and only until the session is there.
+ * Fills the weights of a model and creates its session. Beside the runtime's own, one copy of the weights is in memory.
  *
  * @throws PlatformError `storage` where the temporary folder cannot hold the weights, and what the predictor throws
  */
@@ -84,36 +99,38 @@ export async function openFilledModel(
 ): Promise<OpenModel> {
   const { source, remove } = fill(fillable, predictor, options);
   try {
-    const model = await predictor.open(source, runOptions);
-    return {
-      prepare: (feeds) => model.prepare(feeds),
-      async close() {
-        await model.close();
-        remove();
-      },
-    };
-  } catch (error) {
+    return await predictor.open(source, runOptions);
+  } finally {
+    // What a session has mapped stays with it.
     remove();
-    throw error;
   }
+}
+
+/** The source of a model to be optimized: what its large weights hold does not matter for that. */
+function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options: OpenFilledOptions): FilledSource {
+  if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
+  const model = aliasedModel(fillable);
+  const { temporaryFolder } = options;
+  const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));
+  return inFiles(fitsInMemory(bytes) ? inMemory(temporaryFolder) : join(temporaryFolder, WEIGHTS_FOLDER), model);
 }
 
 /**
  * Fills the weights of a model and has the framework optimize it.
  *
  * @param folder gets the optimized model
- * @returns the path of the optimized model
+ * @returns the path of the optimized model, whose large weights may be gone
  * @throws as {@link openFilledModel}
  */
 export async function optimizeFilledModel(
   predictor: Predictor,
   fillable: FillableModel,
   runOptions: RunOptions,
-  { folder, ...options }: OpenFilledOptions & { readonly folder: string },
+  { folder, keepsWeights, ...options }: OpenFilledOptions & OptimizeOptions & { readonly folder: string },
 ): Promise<string> {
-  const { source, remove } = fill(fillable, predictor, options);
+  const { source, remove } = sourceToOptimize(fillable, predictor, options);
   try {
-    return await predictor.optimize(source, runOptions, folder);
+    return await predictor.optimize(source, runOptions, folder, { keepsWeights });
   } finally {
     remove();
   }

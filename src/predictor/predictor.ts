@@ -1,5 +1,6 @@
 import type { RunOptions } from '../measurement/system.js';
 import type { ProfiledRun } from './profile.js';
+import type { TensorType } from '../onnx/model.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** A framework that runs models: what agents announce and what measurements are keyed by. */
@@ -22,6 +23,9 @@ export interface Predictor {
   /** Largest model that is opened from memory; a larger one has its weights in a file beside it. */
   readonly inlineLimitBytes: number;
 
+  /** Whether it maps weights that are in a file, so that opening copies none of them. */
+  readonly mapsWeightFiles: boolean;
+
   /**
    * Creates a session.
    *
@@ -38,12 +42,26 @@ export interface Predictor {
   readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
 
   /**
-   * Writes the graph as it would be executed into a folder that exists, large weights in a file beside it.
+   * The types of every value that the framework can tell without running the model, whose weights are inputs; without it, the
+   * framework tells none.
+   *
+   * @param model with every value as an output
+   * @throws as {@link Predictor.open}
+   */
+  readonly inferStaticTypes?: (model: Uint8Array) => Promise<ReadonlyMap<string, TensorType>>;
+
+  /**
+   * Writes the graph as it would be executed into a folder that exists. Unless it keeps its weights, large ones may be gone.
    *
    * @returns the path of the optimized model
    * @throws whatever the framework throws where it refuses the model
    */
-  optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string>;
+  optimize(model: ModelSource, runOptions: RunOptions, folder: string, options: OptimizeOptions): Promise<string>;
+}
+
+export interface OptimizeOptions {
+  /** Whether the optimized model has to hold all its weights; a model with subgraphs has to. */
+  readonly keepsWeights: boolean;
 }
 
 /** A session. One at a time per process: live sessions slow each other down. */

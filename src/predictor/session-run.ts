@@ -1,7 +1,10 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
-import type { PreparedRun } from './predictor.js';
+import { ELEMENT_TYPES, isElementType } from '../onnx/element-type.js';
+import type { TensorType } from '../onnx/model.js';
+import { staticTypeOf } from '../onnx/static-type.js';
+import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 
 // What the JavaScript bindings of ONNX Runtime have in common; both take their types from onnxruntime-common.
@@ -9,13 +12,8 @@ import { elementsOf, type TensorValue } from './tensor-value.js';
 /** Only errors: the runtime's warnings are about models, and nobody reads a measuring process's standard error. */
 const LOG_SEVERITY_ERROR = 3;
 
-/** Element types that the bindings pass in and out. Source: tensor.d.ts. */
-const FEEDABLE = new Set<string>(
-  'float32 uint8 int8 uint16 int16 int32 int64 bool float16 float64 uint32 uint64 uint4 int4'.split(' '),
-);
-
 function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {
-  if (!FEEDABLE.has(value.elementType)) {
+  if (!ELEMENT_TYPES[value.elementType].fed) {
     throw new PlatformError('unsupported', `input ${name}: the runtime takes no ${value.elementType} from JavaScript`);
   }
   return new make(value.elementType as 'float32', elementsOf(value) as Float32Array, value.dims);
@@ -57,6 +55,17 @@ export function prepareRun(
   };
 }
 
+/** The types of a session's outputs, as far as every dimension is known. */
+export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]): ReadonlyMap<string, TensorType> {
+  const types = new Map<string, TensorType>();
+  for (const output of outputs) {
+    if (!output.isTensor || !isElementType(output.type)) continue;
+    const type = staticTypeOf({ elementType: output.type, dims: output.shape });
+    if (type !== undefined) types.set(output.name, type);
+  }
+  return types;
+}
+
 /** What every session is created with. */
 export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
   return {
@@ -69,22 +78,31 @@ export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.Sessi
   };
 }
 
-/** Weights larger than this go into a file of their own, so that no model outgrows protobuf's 2 GB. */
-const EXTERNAL_FROM_BYTES = '1024';
+/**
+ * Weights from this size on go into a file of their own, so that no model outgrows protobuf's 2 GB. Smaller ones, all that may
+ * steer an operator among them, stay in the model.
+ */
+const EXTERNAL_FROM_BYTES = String(2 ** 17);
+
+/** The file beside an optimized model that gets its large weights. */
+export const OPTIMIZED_WEIGHTS = 'optimized.bin';
 
 /**
- * What a session is created with that is to write its optimized graph, large weights in the file `optimized.bin` beside
- * it. Keys: onnxruntime_session_options_config_keys.h of ONNX Runtime.
+ * What a session is created with that is to write its optimized graph. Keys: onnxruntime_session_options_config_keys.h of ONNX
+ * Runtime.
+ *
+ * @param keepsWeights writes them all into the model: a subgraph's would be written twice into a file of their own
  */
 export function optimizingOptionsOf(
   runOptions: RunOptions,
   optimizedModelFilePath: string,
+  { keepsWeights }: OptimizeOptions,
 ): InferenceSession.SessionOptions {
-  const externalWeights = {
-    session: {
-      optimized_model_external_initializers_file_name: 'optimized.bin',
-      optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
-    },
+  const external = {
+    optimized_model_external_initializers_file_name: OPTIMIZED_WEIGHTS,
+    optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
   };
-  return { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: externalWeights };
+  // The session runs nothing, so that its kernels need no weights in a form of their own.
+  const session = { disable_prepacking: '1', ...(keepsWeights ? {} : external) };
+  return { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: { session } };
 }

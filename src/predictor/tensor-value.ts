@@ -1,4 +1,4 @@
-import type { ElementType } from '../onnx/element-type.js';
+import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
 
 /** A tensor in memory. */
 export interface TensorValue {
@@ -13,29 +13,6 @@ export type NumberArray =
 
 /** The elements of a tensor: without a copy, one array element each, sub-byte types packed. */
 export function elementsOf({ elementType, bytes }: TensorValue): NumberArray | BigInt64Array | BigUint64Array {
-  const { buffer, byteOffset, byteLength } = bytes;
-  switch (elementType) {
-    case 'float32':
-      return new Float32Array(buffer, byteOffset, byteLength / 4);
-    case 'float64':
-      return new Float64Array(buffer, byteOffset, byteLength / 8);
-    case 'float16':
-    case 'bfloat16':
-    case 'uint16':
-      return new Uint16Array(buffer, byteOffset, byteLength / 2);
-    case 'int16':
-      return new Int16Array(buffer, byteOffset, byteLength / 2);
-    case 'int32':
-      return new Int32Array(buffer, byteOffset, byteLength / 4);
-    case 'uint32':
-      return new Uint32Array(buffer, byteOffset, byteLength / 4);
-    case 'int64':
-      return new BigInt64Array(buffer, byteOffset, byteLength / 8);
-    case 'uint64':
-      return new BigUint64Array(buffer, byteOffset, byteLength / 8);
-    case 'int8':
-      return new Int8Array(buffer, byteOffset, byteLength);
-    default:
-      return bytes;
-  }
+  const { array } = ELEMENT_TYPES[elementType];
+  return new array(bytes.buffer, bytes.byteOffset, bytes.length / array.BYTES_PER_ELEMENT);
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
-import type { ImageSteps } from '../manifest/steps.js';
-import type { ElementType } from '../onnx/element-type.js';
-import { float16Bits } from './float16.js';
+import { IMAGE_ELEMENT_TYPES, type ImageElementType, type ImageSteps, isImageElementType } from '../manifest/steps.js';
+import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
+import { float16Bits } from '../onnx/float16.js';
 import { CHANNELS, type Image } from './image.js';
 
 /** What pictures can be made: one array element per channel of a pixel. */
@@ -12,26 +12,23 @@ function normalized(pixel: number, mean: number, scale: number): number {
   return Math.fround(Math.fround(pixel - Math.fround(mean)) / Math.fround(scale));
 }
 
-function arrayOf(elementType: ElementType, length: number): Pixels {
+function arrayOf(elementType: ImageElementType, length: number): Pixels {
+  return new ELEMENT_TYPES[elementType].array(length);
+}
+
+function encode(elementType: ImageElementType, value: number): number {
   switch (elementType) {
-    case 'float32':
-      return new Float32Array(length);
     case 'float16':
-      return new Uint16Array(length);
+      return float16Bits(value);
     case 'uint8':
-      return new Uint8Array(length);
-    default:
-      throw new PlatformError('unsupported', `pictures cannot be made ${elementType}; uint8, float16 and float32 can`);
+      return Math.min(255, Math.max(0, Math.trunc(value)));
+    case 'float32':
+      return value;
   }
 }
 
-function encode(elementType: ElementType, value: number): number {
-  if (elementType === 'float16') return float16Bits(value);
-  return elementType === 'uint8' ? Math.min(255, Math.max(0, Math.trunc(value))) : value;
-}
-
 /** All that the 256 bytes of each channel can become, red, green and blue. */
-function tablesOf({ mean, scale }: ImageSteps, elementType: ElementType): readonly Pixels[] {
+function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
   return mean.map((channelMean, channel) => {
     const table = arrayOf(elementType, 256);
     for (let pixel = 0; pixel < 256; pixel++) {
@@ -52,6 +49,12 @@ export function imageTensor(
   steps: ImageSteps,
   elementType: ElementType,
 ): Uint8Array<ArrayBuffer> {
+  if (!isImageElementType(elementType)) {
+    throw new PlatformError(
+      'unsupported',
+      `pictures cannot be made ${elementType}; ${IMAGE_ELEMENT_TYPES.join(', ')} can`,
+    );
+  }
   const tables = tablesOf(steps, elementType);
   const pixelsPerImage = images.map(({ width, height }) => width * height);
   const total = pixelsPerImage.reduce((sum, pixels) => sum + pixels, 0);

@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { ElementType } from '../onnx/element-type.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 import { softmax, topK } from './classes.js';
-import { fromFloat16Bits } from './float16.js';
+import { fromFloat16Bits } from '../onnx/float16.js';
 
 /** What was found in one element of a batch. */
 export type PredictedFeature =

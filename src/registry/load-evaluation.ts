@@ -2,25 +2,35 @@ import {
   type Candidate,
   type EvaluationManifest,
   formatNote,
+  limitsOf,
   orThrow,
+  pluginSettings,
   protocolOf,
   type ResolvedEvaluation,
   resolveEvaluation,
   unmetRequirements,
 } from '../manifest/index.js';
+import type { z } from 'zod';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
-import type { Protocol } from '../measurement/protocol.js';
+import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
 /** An evaluation manifest with its models read. */
 export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
   readonly protocol: Protocol;
+  readonly limits: Limits;
   readonly models: readonly LoadedModel[];
   /** What is worth knowing about its manifests. */
   readonly notes: readonly string[];
   /** What the manifests ask of the system and it does not have, one line each. */
   readonly unmet: (system: Candidate) => readonly string[];
+  /**
+   * What the manifest has under `settings`, checked against its plugin's schema.
+   *
+   * @throws PlatformError `manifest` with every problem and its place
+   */
+  readonly settingsOf: <Settings>(schema: z.ZodType<Settings>) => Settings;
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
@@ -43,10 +53,11 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
   options.check?.(resolved.evaluation);
   const batch = options.batch ?? resolved.evaluation.batch_size;
+  const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);
   const models: LoadedModel[] = [];
   for (const [done, model] of resolved.models.entries()) {
     options.onModel?.(model.name, done, resolved.models.length);
-    models.push(await loadResolvedModel(model, { ...options, batch }));
+    models.push(await loadResolvedModel(model, { ...options, batch, dimensions }));
   }
   const { dataset } = resolved;
   const datasetNotes =
@@ -54,8 +65,10 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
   return {
     manifest: resolved.evaluation,
     protocol: protocolOf(resolved.evaluation),
+    limits: limitsOf(resolved.evaluation),
     models,
     notes: [...resolved.notes.map(formatNote), ...datasetNotes],
     unmet: (system) => unmetRequirements(resolved, system),
+    settingsOf: (schema) => pluginSettings(resolved.document, schema),
   };
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
 import type { ModelManifest } from '../manifest/model.js';
@@ -30,7 +31,7 @@ export interface PredictionInput {
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;
-  /** The ONNX file, with its weights. */
+  /** The ONNX file, with its weights; absolute. */
   readonly path: string;
   readonly inputs: readonly PredictionInput[];
   /** How outputs become classes, by name. Where there are none, outputs are given as they are. */
@@ -100,7 +101,7 @@ async function loadManifested(
   return {
     name: manifest.name,
     version: manifest.version,
-    path: model.source,
+    path: resolve(model.source),
     inputs,
     classifiers: await classifiersOf(path, manifest, graph.outputs),
     fixedBatchSize: fixedBatchSizeOf(inputs),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 
 /**
  * What a message says, once it was found to be as the schema wants it.
@@ -10,8 +11,5 @@ import { PlatformError } from '../base/errors.js';
 export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${[what, ...path].join('.')}: ${message}`);
-  throw new PlatformError('usage', problems.join('; '));
+  throw new PlatformError('usage', schemaProblems(parsed.error, { around: [what] }).join('; '));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import type { PlatformEnd, PluginMessage, Registration } from '../evaluation/link/link.js';
 
 /** A manifest's schema is a few kilobytes. */
@@ -48,6 +49,5 @@ export async function registrationIn(messages: AsyncIterator<PluginMessage>): Pr
   if (first.done === true) throw new PlatformError('timeout', 'the plugin left without a registration; send it first');
   const parsed = registrationSchema.safeParse(first.value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new PlatformError('usage', `the plugin cannot be registered: ${problems.join('; ')}`);
+  throw new PlatformError('usage', `the plugin cannot be registered: ${schemaProblems(parsed.error).join('; ')}`);
 }

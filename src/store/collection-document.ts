@@ -1,7 +1,8 @@
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
+import { ownValue } from '../base/own-value.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
-import { problemsIn } from './stored-text.js';
 
 /** A document that is known to be valid, ready to be stored. */
 export interface CheckedDocument {
@@ -18,7 +19,7 @@ export function checkedDocument<Document extends object>(
   document: Document,
 ): CheckedDocument {
   const result = definition.schema.safeParse(document);
-  if (!result.success) throw refused(definition, document, problemsIn(result.error), result.error);
+  if (!result.success) throw refused(definition, document, schemaProblems(result.error).join('; '), result.error);
   const text = JSON.stringify(result.data);
   const key = textsOf(definition.key, result.data);
   if ('_id' in result.data && (definition.key.length > 1 || !definition.key.includes('_id' as never))) {
@@ -37,7 +38,7 @@ export function checkedDocument<Document extends object>(
 export function textsOf(fields: readonly string[], document: object): readonly string[] | undefined {
   const texts: string[] = [];
   for (const field of fields) {
-    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    const value = ownValue(document as Readonly<Record<string, unknown>>, field);
     if (typeof value !== 'string') return undefined;
     texts.push(value);
   }
@@ -54,7 +55,7 @@ export function problemWithKey(texts: readonly string[]): string | undefined {
 
 function refused({ name, key }: CollectionShape, document: object, problem: string, cause?: unknown): PlatformError {
   const values = key.map((field) => {
-    const value: unknown = (document as Readonly<Record<string, unknown>>)[field];
+    const value = ownValue(document as Readonly<Record<string, unknown>>, field);
     return typeof value === 'string' ? value.slice(0, 64) : typeof value;
   });
   return new PlatformError(

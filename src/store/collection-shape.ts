@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import type { CollectionShape } from './collection.js';
 
 /** Names that a store needs for itself. */
@@ -22,5 +23,5 @@ export const collectionShapeSchema: z.ZodType<CollectionShape> = z.strictObject(
 export function requireShape({ name, key, indexes, types }: CollectionShape): CollectionShape {
   const result = collectionShapeSchema.safeParse({ name, key, indexes, ...(types && { types }) });
   if (result.success) return result.data;
-  throw new PlatformError('internal', `no collection can be ${name}: ${z.prettifyError(result.error)}`);
+  throw new PlatformError('internal', `no collection can be ${name}: ${schemaProblems(result.error).join('; ')}`);
 }

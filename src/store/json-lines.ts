@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { problemsIn } from './stored-text.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 
 /** A trace of a gigabyte is no line; a text that long is more than Node can hold. */
@@ -28,7 +28,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
     if (number === 1) requireFormat(json, source);
     else {
       const result = transferRecordSchema.safeParse(json);
-      if (!result.success) throw wrong(source, number, problemsIn(result.error));
+      if (!result.success) throw wrong(source, number, schemaProblems(result.error).join('; '));
       yield result.data;
     }
   }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import { measurementSchema, type Measurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
-import { problemsIn, readText, type Read } from './stored-text.js';
+import { readText, type Read } from './stored-text.js';
 
 /**
  * A measurement as a backend keeps it. Thousands of measurements share a system, so that is a document of its own, and
@@ -41,7 +42,7 @@ export function checkedMeasurement(measurement: Measurement): Measurement {
   const signature = String(measurement.signature).slice(0, 64);
   throw new PlatformError(
     'storage',
-    `The measurement of ${signature} was not stored, because it is not valid: ${problemsIn(result.error)}. ` +
+    `The measurement of ${signature} was not stored, because it is not valid: ${schemaProblems(result.error).join('; ')}. ` +
       'Whoever measured it has to be fixed: check that the agent is of the same version as this program.',
     { cause: result.error },
   );

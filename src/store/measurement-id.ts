@@ -4,19 +4,19 @@ import { measurementKey, type Measurement, type MeasurementKey } from '../measur
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * What a backend keeps a measurement under: 32 digits of a hash over system and protocol, so that those of a plan lie side by
+ * What a backend keeps a measurement under: 32 digits of a hash over system and setup, so that those of a plan lie side by
  * side and no id is long, then the signature. undefined for a signature that no measurement can have.
  */
-export function measurementId({ signature, system, protocol }: MeasurementKey): string | undefined {
+export function measurementId({ signature, system, setup }: MeasurementKey): string | undefined {
   if (!SIGNATURE.test(signature)) return undefined;
   const hash = createHash('sha256')
-    .update(JSON.stringify([system, protocol]))
+    .update(JSON.stringify([system, setup]))
     .digest('hex');
   return `${hash.slice(0, 32)}.${signature}`;
 }
 
 /** Whether a measurement that was found is the one that was looked for. */
-export function hasKey(measurement: Measurement, { signature, system, protocol }: MeasurementKey): boolean {
+export function hasKey(measurement: Measurement, { signature, system, setup }: MeasurementKey): boolean {
   const key = measurementKey(measurement);
-  return key.signature === signature && key.system === system && key.protocol === protocol;
+  return key.signature === signature && key.system === system && key.setup === setup;
 }

@@ -8,17 +8,17 @@ import type { Collection, CollectionDefinition, CollectionShape } from './collec
  * promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
-  /** Inserts, or replaces the one with the same (signature, system, protocol); idempotent. */
+  /** Inserts, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
   /**
-   * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `protocol` a protocol key. A
+   * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `setup` a setup key. A
    * stored measurement that cannot be read any more counts as not there, and a warning says so.
    */
   findMeasurements(
     signatures: readonly string[],
     system: string,
-    protocol: string,
+    setup: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
   /** Every system that has at least one measurement, once per fingerprint. */

@@ -1,20 +1,20 @@
 import { PlatformError, messageOf } from '../base/errors.js';
 
 /** What a user can do about a failure of the operating system. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not read or write there: change the permissions, or choose another place with --store',
-  EPERM: 'this user may not read or write there: change the permissions, or choose another place with --store',
-  EROFS: 'the file system is read-only: choose another place with --store',
-  ENOENT: 'that folder cannot be created: check the path, or choose another place with --store',
-  ENOSPC: 'the disk is full: free some space and run the same command again, it continues where it stopped',
-  EDQUOT: "this user's disk quota is used up: free some space and run the same command again",
-  EFBIG: 'the file would exceed the limit on file sizes: raise it (ulimit -f) and run the same command again',
-  EEXIST: 'a part of that path is a file: choose another place with --store',
-  ENOTDIR: 'a part of that path is a file: choose another place with --store',
-  EISDIR: 'a folder is where a file should be: choose another place with --store',
-  EMFILE: 'too many files are open: raise the limit (ulimit -n)',
-  EIO: 'the disk failed: copy what can be read to another one',
-};
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'this user may not read or write there: change the permissions, or choose another place with --store'],
+  ['EPERM', 'this user may not read or write there: change the permissions, or choose another place with --store'],
+  ['EROFS', 'the file system is read-only: choose another place with --store'],
+  ['ENOENT', 'that folder cannot be created: check the path, or choose another place with --store'],
+  ['ENOSPC', 'the disk is full: free some space and run the same command again, it continues where it stopped'],
+  ['EDQUOT', "this user's disk quota is used up: free some space and run the same command again"],
+  ['EFBIG', 'the file would exceed the limit on file sizes: raise it (ulimit -f) and run the same command again'],
+  ['EEXIST', 'a part of that path is a file: choose another place with --store'],
+  ['ENOTDIR', 'a part of that path is a file: choose another place with --store'],
+  ['EISDIR', 'a folder is where a file should be: choose another place with --store'],
+  ['EMFILE', 'too many files are open: raise the limit (ulimit -n)'],
+  ['EIO', 'the disk failed: copy what can be read to another one'],
+]);
 
 /**
  * Turns whatever a disk access threw into the error of a store. `what` is the rest of a sentence: "cannot be opened".
@@ -23,7 +23,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function storageError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const reason = REMEDIES[code] ?? messageOf(thrown);
+  const reason = REMEDIES.get(code) ?? messageOf(thrown);
   return new PlatformError('storage', `The store ${place} ${what}: ${reason}.`, { cause: thrown });
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { schemaProblems } from '../base/schema-problems.js';
 
 /** What is stored, or why it is no use. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -17,16 +18,7 @@ export function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
 /** The same for a document that a backend keeps as such. */
 export function readJson<T>(json: unknown, schema: z.ZodType<T>): Read<T> {
   const result = schema.safeParse(json);
-  return result.success ? { ok: true, value: result.data } : { ok: false, problem: problemsIn(result.error) };
-}
-
-const PROBLEMS_SHOWN = 3;
-
-/** The first few of what a schema complains about. */
-export function problemsIn(error: z.ZodError): string {
-  const shown = error.issues
-    .slice(0, PROBLEMS_SHOWN)
-    .map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
-  const more = error.issues.length - shown.length;
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return result.success
+    ? { ok: true, value: result.data }
+    : { ok: false, problem: schemaProblems(result.error).join('; ') };
 }

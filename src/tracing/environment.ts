@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.js';
+import { ownValue } from '../base/own-value.js';
 
 /** The variables that OpenTelemetry's specification defines, as they are set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,7 +17,7 @@ export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const ASKING = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
 function textOf(environment: Environment, name: string): string | undefined {
-  const text = environment[name]?.trim();
+  const text = ownValue(environment, name)?.trim();
   return text === '' ? undefined : text;
 }
 

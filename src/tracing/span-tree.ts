@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.js';
 import { byStart, durationMsOf, type SpanDocument } from './span-document.js';
 import { spansBy } from './spans-by.js';
 
@@ -35,7 +36,7 @@ function serviceOf({ resource }: SpanDocument): string {
 function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
   const { attributes } = span;
   const told = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code']
-    .map((name) => attributes[name])
+    .map((name) => ownValue(attributes, name))
     .filter((value) => value !== undefined);
   const service = serviceOf(span);
   const parts = [

@@ -3,10 +3,14 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { encodeModel } from '../onnx/write-model.js';
-import { writeFileAtomically, type WriteOptions } from '../base/atomic-file.js';
+import { writeFileAtomically } from '../base/atomic-file.js';
+import { makeFolder } from '../base/make-folder.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
-export interface EnsureOptions extends WriteOptions {
+export interface EnsureOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes written so far and the bytes there will be. */
+  readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
   /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
   readonly cacheDir?: string | undefined;
 }
@@ -26,12 +30,14 @@ export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = proce
  *   `cancelled` when `signal` aborts
  */
 export async function ensureZooModel(name: string, options: EnsureOptions = {}): Promise<string> {
+  const { signal, onProgress } = options;
   const { byteLength, chunks } = encodeModel(buildZooModel(name));
   const folder = path.join(options.cacheDir ?? defaultCacheDir(), 'zoo', `v${ZOO_VERSION}`);
   const file = path.join(folder, `${name}.onnx`);
   if (await isComplete(file, byteLength)) return file;
   try {
-    await writeFileAtomically(file, chunks, byteLength, options);
+    makeFolder(folder);
+    await writeFileAtomically(file, chunks, { signal, onProgress: (bytes) => onProgress?.(bytes, byteLength) });
   } catch (thrown) {
     // Another process may have put it there meanwhile and hold it open, which some systems do not let us replace.
     if (!(await isComplete(file, byteLength))) throw storageError(name, folder, byteLength, thrown);
@@ -44,21 +50,21 @@ async function isComplete(file: string, byteLength: number): Promise<boolean> {
   return found?.isFile() === true && found.size === byteLength;
 }
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EDQUOT: "this user's disk quota is used up",
-  EEXIST: 'a part of that path is a file',
-  EFBIG: 'the file would exceed the limit on file sizes (ulimit -f)',
-  EISDIR: 'a folder is where the file should be',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of that path is a file',
-  EPERM: 'this user may not write there',
-  EROFS: 'the file system is read-only',
-};
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'this user may not write there'],
+  ['EDQUOT', "this user's disk quota is used up"],
+  ['EEXIST', 'a part of that path is a file'],
+  ['EFBIG', 'the file would exceed the limit on file sizes (ulimit -f)'],
+  ['EISDIR', 'a folder is where the file should be'],
+  ['ENOSPC', 'the disk is full'],
+  ['ENOTDIR', 'a part of that path is a file'],
+  ['EPERM', 'this user may not write there'],
+  ['EROFS', 'the file system is read-only'],
+]);
 
 function storageError(name: string, folder: string, byteLength: number, thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown instanceof PlatformError) return thrown;
-  const reason = REMEDIES[String(thrown.code)] ?? thrown.message;
+  const reason = REMEDIES.get(String(thrown.code)) ?? thrown.message;
   const megabytes = Math.ceil(byteLength / 1e6);
   return new PlatformError(
     'storage',

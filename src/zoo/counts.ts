@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.js';
+import { ownValue } from '../base/own-value.js';
 import { elementCount } from '../onnx/element-type.js';
 import type { Model, Node } from '../onnx/model.js';
 
@@ -31,7 +32,7 @@ function dimsOf(model: Model, name: string, dimensions: Readonly<Record<string, 
   const dims = initializers.get(name)?.dims ?? types.get(name)?.dims;
   if (dims === undefined) throw new PlatformError('model', `${model.source}: the shape of ${name} is not known`);
   return dims.map((dim) => {
-    const size = typeof dim === 'number' ? dim : dimensions[dim];
+    const size = typeof dim === 'number' ? dim : ownValue(dimensions, dim);
     if (size !== undefined) return size;
     throw new PlatformError('model', `${model.source}: ${name} has the dimension ${dim}: say how large it is`);
   });

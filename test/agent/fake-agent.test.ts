@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { describeBenchmarkAgent, inferredOfFlatten } from './support/contract.js';
 import { matMul, protocol, relu, runOptions, unknownOperator } from './support/tiny-benchmarks.js';
+import { measureOne } from './support/measure-one.js';
 
 describeBenchmarkAgent('the fake agent', () => {
   return Promise.resolve(
@@ -18,7 +19,7 @@ describeBenchmarkAgent('the fake agent', () => {
 describe('fake agent', () => {
   test('times are those that it was made with', async () => {
     const agent = createFakeAgent({ latencyOf: ({ model }) => model.length });
-    const { outcome } = await agent.measure(relu, runOptions, { ...protocol, warmupRuns: 1, runs: 2 });
+    const { outcome } = await measureOne(agent, relu, runOptions, { ...protocol, warmupRuns: 1, runs: 2 });
     const latency = relu.model.length;
 
     assert.deepEqual(outcome, { kind: 'samples', warmupMs: [latency], runMs: [latency, latency] });
@@ -26,7 +27,7 @@ describe('fake agent', () => {
 
   test('it remembers what it measured', async () => {
     const agent = createFakeAgent({ latencyOf: () => 1 });
-    for (const benchmark of [relu, matMul, relu]) await agent.measure(benchmark, runOptions, protocol);
+    for (const benchmark of [relu, matMul, relu]) await measureOne(agent, benchmark, runOptions, protocol);
 
     assert.deepEqual(agent.measured, [relu.signature, matMul.signature, relu.signature]);
   });

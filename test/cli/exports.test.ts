@@ -88,7 +88,12 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([summary.models, summary.layers, summary.unique, summary.unique_fraction], [1, 4, 3, 3 / 4]);
     const repeatability = (Math.abs(end_to_end_repeat_ms - end_to_end_ms) / end_to_end_ms) * 100;
     assert(Math.abs((summary.repeatability_percent ?? NaN) - repeatability) < 1e-9 * repeatability + 1e-9);
-    assert.equal(summary.speedup, (summary.end_to_end_seconds ?? NaN) / (summary.brick_seconds ?? NaN));
+    assert(summary.costs != null);
+    const { reading_seconds: reading, preparing_seconds: preparing, ...rest } = summary.costs;
+    const bricks = reading + preparing + rest.bricks_first_seconds;
+    assert.equal(summary.ratios.measured, (reading + rest.models_first_seconds) / bricks);
+    const wholes = reading + rest.models_first_seconds + rest.models_again_seconds;
+    assert.equal(summary.ratios.as_run, wholes / (bricks + rest.bricks_again_seconds));
   });
 
   it('to standard output leaves it to the document, and the table goes to standard error', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { progressLine, type ProgressState, roughDuration } from '../../src/cli/progress-line.js';
 
 const STATE: ProgressState = {

@@ -2,19 +2,15 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { registryServer } from '../directory/support/registry-server.js';
 import { authorityForSuite } from '../rpc/support/certificates.js';
+import { until } from '../support/until.js';
 import { deadline, workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 
 const TOKEN = 'a-token-that-nobody-guesses';
 
 const ANYWHERE = ['--listen', '127.0.0.1:0'];
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(20);
-}
 
 describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   it('registers this machine, which registry agents then lists', async (t) => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { announceAgent, type AnnounceOptions } from '../../src/directory/announce-agent.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { until } from '../support/until.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
 
 const TOKEN = 'a-token-that-nobody-guesses';
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(10);
-}
 
 /** An agent that announces itself until the test stops it or ends. */
 function announce(t: TestContext, server: string, options: Partial<AnnounceOptions> = {}) {
@@ -28,10 +24,11 @@ function announce(t: TestContext, server: string, options: Partial<AnnounceOptio
 describe('an agent that announces itself', { timeout: 30_000 }, () => {
   test('stays registered past its lease, under one registration', async (t) => {
     const { directory, address } = await registryServer(t, { leaseMs: 300 });
+    const renew = t.mock.method(directory, 'renew');
     let registered = 0;
     announce(t, address, { onRegistered: () => registered++ });
-    await until(() => directory.list().length === 1);
-    await setTimeout(1000);
+    // It renews three times in each lease.
+    await until(() => renew.mock.callCount() === 7);
     assert.deepEqual([directory.list().length, registered], [1, 1]);
   });
 
@@ -62,8 +59,9 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
   test('waits for a server that is started later', async (t) => {
     const first = await registryServer(t);
     await first.close();
-    announce(t, first.address);
-    await setTimeout(200);
+    const problems: string[] = [];
+    announce(t, first.address, { onLost: (problem) => problems.push(problem) });
+    await until(() => problems.length > 0);
     const port = Number(first.address.split(':').at(-1));
     const { directory } = await registryServer(t, { port });
     await until(() => directory.list().length === 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type ModelRequest, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { modelsFor } from '../../src/registry/built-in-models.js';
+import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
@@ -101,5 +102,14 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     const { frameworks, models } = await threeAgents(t);
     await assert.rejects(frameworks({ frameworkVersion: 'newest' }), refusal('usage', /framework_version: "newest"/));
     await assert.rejects(models({ modelVersion: 'x'.repeat(10_000) }), refusal('usage', /model_version/));
+  });
+
+  test('lists agents whatever they call their processor', async (t) => {
+    const { directory, client } = await registryServer(t);
+    for (const [i, architecture] of INHERITED_NAMES.entries()) {
+      directory.register(offer({ address: `10.0.0.${i + 1}:7070`, architecture }));
+    }
+    const { agents } = await client.unary(frameworkAgents, ANY, { deadlineMs });
+    assert.deepEqual(new Set(agents.map(({ architecture }) => architecture)), new Set(INHERITED_NAMES));
   });
 });

@@ -8,6 +8,7 @@ import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { loadEvaluation } from '../../src/registry/load-evaluation.js';
 import { chain } from '../cli/support/tiny-models.js';
 import { folderWith } from '../manifest/folder.js';
+import { modelsWithExternalTensor } from '../onnx/external-places.js';
 
 const NET = chain(['Relu', 'Exp', 'Abs']);
 const SHA256 = createHash('sha256').update(NET).digest('hex');
@@ -98,4 +99,17 @@ describe('a submission', { timeout: 60_000 }, () => {
       /net\.onnx: submitted without its content, and graphs has no net/,
     );
   });
+
+  const evaluation = EVALUATION.replace(/models: .*/, 'models: [net.onnx]').replace(/hardware: .*\n/, '');
+  for (const [place, model] of modelsWithExternalTensor('/etc/passwd')) {
+    it(`with a tensor in another file is refused: ${place}`, async () => {
+      const external = /tensor are in an external file/;
+      const manifest = ['e.yml', Buffer.from(evaluation)] as const;
+      const files = new Map([manifest, ['net.onnx', Buffer.from(model)]]);
+      await assert.rejects(loadSubmission({ manifestPath: 'e.yml', files, graphs: new Map() }), external);
+      const graphs = new Map([['net', { signature: SHA256, model, inputs: [] }]]);
+      const named = new Map([manifest, ['net.onnx', undefined]]);
+      await assert.rejects(loadSubmission({ manifestPath: 'e.yml', files: named, graphs }), external);
+    });
+  }
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { readText } from './trace-text.js';
 
 const node = (fields: string): string =>
@@ -64,6 +65,21 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"data":[{"spans":[{"operationName":"conv","duration":5,"tags":[{"key":"__proto__","value":{"x":1}},{"key":"layer_sequence_index","value":"0"},{"key":"op_name","value":"constructor"}]}]}]}',
     );
     assert.equal(model?.layers[0]?.operator, 'constructor');
+  });
+
+  test('operators and element types named like properties of objects do no harm', async () => {
+    for (const name of INHERITED_NAMES) {
+      const tensors = `[{"${name}":[1,2]}]`;
+      const facts = `"op_name":"${name}","node_index":"0","input_type_shape":${tensors},"output_type_shape":${tensors}`;
+      const [profiled] = await readText(`[\n{"cat":"Node","name":"a_kernel_time","dur":1,"ts":1,"args":{${facts}}}\n]`);
+      assert.deepEqual(profiled?.layers[0]?.inputs, [{ elementType: name, dims: [1, 2] }]);
+      const args = `{"Input Dims":[[1,2]],"Input type":["${name}"],"Concrete Inputs":["${name}"]}`;
+      const [called] = await readText(
+        chrome(`{"ph":"X","cat":"cpu_op","name":"${name}","ts":1,"dur":1,"pid":1,"args":${args}}`),
+      );
+      assert.equal(called?.layers[0]?.operator, name);
+      assert.deepEqual(called.layers[0].inputs, [{ elementType: name, dims: [1, 2] }]);
+    }
   });
 
   test('modules that contain other layers do not count twice', async () => {

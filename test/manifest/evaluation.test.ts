@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluationJsonSchema, protocolOf } from '../../src/manifest/index.js';
-import { protocolSchema } from '../../src/measurement/protocol.js';
+import { evaluationJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
+import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
 import { manifestOf } from './read-manifest.js';
 
 const SHORTEST = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]\n';
@@ -32,18 +32,11 @@ test('fewer runs than the usual minimum are all made', () => {
   assert.equal(manifestOf('evaluation', `${SHORTEST}protocol: {runs: 4}`).protocol.min_runs, 4);
 });
 
-test('the protocol is one that measurements take', () => {
+test('protocol and limits are those that measurements take', () => {
   const evaluation = manifestOf('evaluation', `${SHORTEST}protocol: {memory_limit_gib: 1.5, time_budget_ms: 250}`);
-  const protocol = protocolSchema.parse(protocolOf(evaluation, 2));
-  assert.deepEqual(protocol, {
-    warmupRuns: 3,
-    runs: 50,
-    minRuns: 10,
-    timeBudgetMs: 250,
-    occasion: 2,
-    timeLimitMs: 120_000,
-    memoryLimitBytes: 1_610_612_736,
-  });
+  const protocol = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 250 };
+  assert.deepEqual(protocolSchema.parse(protocolOf(evaluation)), protocol);
+  assert.deepEqual(limitsSchema.parse(limitsOf(evaluation)), { timeLimitMs: 120_000, memoryLimitBytes: 1_610_612_736 });
 });
 
 test('the JSON Schema asks for what has no default and allows no other keys', () => {

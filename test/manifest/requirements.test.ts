@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type HardwareConstraint, type ResolvedEvaluation, unmetRequirements } from '../../src/manifest/index.js';
 import type { System } from '../../src/measurement/system.js';
+import { parseDocument } from '../../src/manifest/document.js';
+import { orThrow } from '../../src/manifest/problem.js';
 import { manifestOf } from './read-manifest.js';
 
 const SYSTEM: System = {
@@ -24,7 +26,8 @@ function resolved(
 ): ResolvedEvaluation {
   const evaluation = manifestOf('evaluation', 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]');
   const software = framework && { framework };
-  return { ok: true, evaluation, models: [], hardware, software, dataset: undefined, notes: [] };
+  const document = orThrow(parseDocument('evaluation.yml', Buffer.from('')));
+  return { ok: true, evaluation, models: [], hardware, software, dataset: undefined, notes: [], document };
 }
 
 test('a system that is all that is required may run', () => {

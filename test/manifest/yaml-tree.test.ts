@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { dump } from 'js-yaml';
 import { nodeAt } from '../../src/manifest/document.js';
 import { parseYaml, type YamlPath } from '../../src/manifest/yaml-tree.js';

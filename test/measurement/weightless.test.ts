@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
 import type { Model, Tensor } from '../../src/onnx/model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { floatTensor, GraphBuilder, int64Tensor } from '../plugins/dlbricks/support/graph-builder.js';
 import { generatedModels } from '../plugins/dlbricks/support/generated-graph.js';
 
 /** What a model is, whatever its weights are: sizes of weights instead of their values. */
@@ -56,6 +57,34 @@ describe('a model without its weights', () => {
         assert.equal(new Set(inputs.map(({ fill }) => fill.seed)).size, inputs.length);
       }),
     );
+  });
+
+  test('keeps what steers an operator, and has its weights filled within the domain of theirs', () => {
+    const g = new GraphBuilder();
+    const x = g.input('float32', [2, 3]);
+    const divisor = g.constant(floatTensor([1, 2, 3]));
+    const shape = g.constant(int64Tensor([6]));
+    const model = g.model([g.layer('Reshape', [g.layer('Div', [x, divisor], [2, 3]), shape], [6])]);
+    const benchmark = weightlessBenchmark(model);
+    const divisorFill = { low: 0.5, high: 1.5, seed: 2 };
+    assert.deepEqual(benchmark.inputs, [
+      { name: x, role: 'activation', elementType: 'float32', dims: [2, 3], fill: { low: -1, high: 1, seed: 1 } },
+      { name: divisor, role: 'weight', elementType: 'float32', dims: [3], fill: divisorFill },
+    ]);
+    const { initializers } = modelOf(benchmark, 'back again').graph;
+    assert.deepEqual(initializers.get(divisor)?.data, { kind: 'fill', fill: divisorFill });
+    assert.deepEqual(initializers.get(shape), model.graph.initializers.get(shape));
+  });
+
+  test('needs the sizes of its inputs', () => {
+    const g = new GraphBuilder();
+    const x = g.input('float32', [2, 3]);
+    const model = g.model([g.layer('Relu', [x], [2, 3])]);
+    const types = new Map([...model.graph.types, [x, { elementType: 'float32', dims: ['N', 3] }] as const]);
+    assert.throws(() => weightlessBenchmark({ ...model, graph: { ...model.graph, types } }), {
+      code: 'model',
+      message: `hidden.file.onnx: input ${x} has no static shape; bind its dimensions in a model manifest`,
+    });
   });
 
   test('is called what its reader says', () => {

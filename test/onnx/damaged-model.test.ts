@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { parseModel } from '../../src/onnx/read-model.js';
 import { encodeModelToBytes } from '../../src/onnx/write-model.js';

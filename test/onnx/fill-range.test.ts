@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { ElementType } from '../../src/onnx/element-type.js';
 import { fillRange, type Range, typedGraph } from '../../src/onnx/fill-range.js';
 import { parseModel } from '../../src/onnx/read-model.js';
+import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { floats, graph as graphProto, graphAttribute, int, model, node, value } from './protos.js';
 
 type Values = Readonly<Record<string, readonly [ElementType, ...number[]]>>;
@@ -117,4 +118,10 @@ describe('values stay inside of what an operator takes', () => {
     const range = rangesOf(inputs, [['If', ['flag'], ['y'], branches]], { initializer: [floats('w', [1, 2, 3, 4])] });
     assert.ok(range('w').low > 0);
   });
+});
+
+test('an operator that is called like something that every object has reads values of the usual range', () => {
+  for (const name of INHERITED_NAMES) {
+    assert.deepEqual(rangesOf({ x: ['float32', 3] }, [[name, ['x'], ['y']]])('x'), { low: -1, high: 1 });
+  }
 });

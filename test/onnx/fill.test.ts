@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillBlocks } from '../../src/onnx/fill.js';
+import { fromFloat16Bits } from '../../src/onnx/float16.js';
 
 function made(count: number, seed: number): Buffer {
   return Buffer.concat(
@@ -19,4 +20,18 @@ test('none is near zero, where processors slow down', () => {
 test('values of less than a byte are packed', () => {
   const [block] = [...fillBlocks('int4', 5, { low: 0, high: 1, seed: 1 })];
   assert.equal(block?.length, 3);
+});
+test('float16 values are the nearest to those of float32, and finite where those are too large', () => {
+  const fill = { low: -1e5, high: 1e5, seed: 3 };
+  const [exact] = [...fillBlocks('float32', 1000, fill)].map((block) => new Float32Array(block.slice().buffer));
+  const [half] = [...fillBlocks('float16', 1000, fill)].map((block) => new Uint16Array(block.slice().buffer));
+  assert.ok(exact !== undefined && half !== undefined);
+  for (const [i, bits] of half.entries()) {
+    const nearest = Math.min(65504, Math.max(-65504, exact[i] ?? NaN));
+    // binary16 has 11 significant bits.
+    assert.ok(Math.abs(fromFloat16Bits(bits) - nearest) <= Math.abs(nearest) * 2 ** -11);
+  }
+});
+test('no strings are made up', () => {
+  assert.throws(() => [...fillBlocks('string', 1, { low: 0, high: 1, seed: 1 })], /no strings/);
 });

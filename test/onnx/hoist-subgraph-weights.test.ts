@@ -186,3 +186,36 @@ describe('hoisting weights out of subgraphs', () => {
     assert.equal(hoistSubgraphWeights(before), before);
   });
 });
+
+describe('the empty name stands for what is absent', () => {
+  const nameless = [floats('', [1.1, 2.3, 3.7, 4.9], [1, 4]), floats('', [5.5], [])];
+  const clipping = branch({
+    node: [
+      node('Constant', [], [''], [tensorAttribute('value', floats('', WEIGHTS.a, [1, 4]))]),
+      // Clip without its lower bound.
+      node('Clip', ['x', '', 'most'], ['out']),
+    ],
+    initializer: [...nameless, floats('most', [0.5], [])],
+  });
+
+  test('so that a nameless initializer of a branch becomes nobody else’s input', () => {
+    const hoisted = hoistSubgraphWeights(conditional(clipping, negating));
+    assert.deepEqual([...hoisted.graph.initializers.keys()], []);
+    const [thenBranch] = hoisted.graph.nodes[0]?.attributes ?? [];
+    assert.deepEqual(thenBranch?.g?.node.at(-1)?.input, ['x', '', 'most']);
+    assert.deepEqual(
+      thenBranch.g.initializer.map(({ name }) => name),
+      ['most'],
+    );
+  });
+
+  test('so that nameless initializers of the model are left out', () => {
+    const bytes = model({
+      node: [node('Clip', ['x', '', 'most'], ['y'])],
+      input: [value('x', [1, 4])],
+      output: [value('y', [1, 4])],
+      initializer: [...nameless, floats('most', [0.5], [])],
+    });
+    assert.deepEqual([...parseModel(bytes, 'm.onnx').graph.initializers.keys()], ['most']);
+  });
+});

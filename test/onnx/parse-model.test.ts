@@ -257,3 +257,28 @@ test('many nodes in reverse order take linear time', { timeout: 60_000 }, () => 
   assert.equal(read.length, count);
   assert.deepEqual(read[0]?.inputs, ['x']);
 });
+
+describe('a size that no tensor has', () => {
+  const sized = (size: bigint): Uint8Array => {
+    const input = value('x', [1, 4]);
+    if (input.type?.value?.$case === 'tensorType') {
+      input.type.value.value.shape = { dim: [{ denotation: '', value: { $case: 'dimValue', value: size } }] };
+    }
+    return model({ node: [node('Relu', ['x'], ['y'])], input: [input], output: [value('y')] });
+  };
+
+  for (const size of [2n ** 53n, 2n ** 63n - 1n]) {
+    test(`${size} is refused, and not measured as 1`, () => {
+      assert.throws(
+        () => parseModel(sized(size), 'm.onnx'),
+        isModelError(new RegExp(`input "x" is a tensor of the impossible size ${size}`)),
+      );
+    });
+  }
+
+  test('is not one that is just large, or one that an exporter did not know', () => {
+    const dims = (size: bigint) => parseModel(sized(size), 'm.onnx').graph.types.get('x')?.dims;
+    assert.deepEqual(dims(2n ** 53n - 1n), [2 ** 53 - 1]);
+    assert.deepEqual(dims(-1n), ['']);
+  });
+});

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { GraphProto } from '../../src/generated/onnx/onnx.js';
 import { parseModel } from '../../src/onnx/read-model.js';
 import { steeringConstants } from '../../src/onnx/steering.js';
+import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { floats, graph, graphAttribute, int, integers, model, node, pipeline, tensor, value } from './protos.js';
 
 /** Names of the constants that steer a graph from x to y. */
@@ -107,4 +108,11 @@ describe('taken for weights are', () => {
     const bytes = model({ node: nodes, initializer, ...ends }, { opsetImport });
     assert.deepEqual([...steeringConstants(parseModel(bytes, 'model').graph)], []);
   });
+});
+
+test('an operator that is called like something that every object has is one like any other', () => {
+  for (const name of INHERITED_NAMES) {
+    assert.ok(!isKept(name, floats('c', [-0.123])), name);
+    assert.ok(isKept(name, integers('c', [4n])), name);
+  }
 });

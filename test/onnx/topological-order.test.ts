@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { topologicalOrder } from '../../src/onnx/topological-order.js';
 
 /** A graph without cycles: for each node of a random order, some of those before it. */

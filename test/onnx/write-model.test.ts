@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import type { ElementType } from '../../src/onnx/element-type.js';
 import type { Model, Tensor } from '../../src/onnx/model.js';
 import { parseModel, readModel } from '../../src/onnx/read-model.js';

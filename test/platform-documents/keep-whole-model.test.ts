@@ -4,7 +4,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../src/platform-documents/documents.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
-import type { JaegerTrace as Trace } from '../../src/platform-documents/jaeger-trace.js';
+import type { JaegerDocument as Trace } from '../../src/tracing/jaeger-document.js';
 import { all } from '../store/collection-contract.js';
 import { needsServer, newDatabase, withDatabase } from '../store/mongodb/server.js';
 import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';

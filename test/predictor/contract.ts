@@ -150,7 +150,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
       await withTemporaryFolder(async (parent) => {
         const folder = join(parent, 'optimized');
         mkdirSync(folder);
-        const options = { folder, temporaryFolder: join(parent, 'weights') };
+        const options = { folder, keepsWeights: true, temporaryFolder: join(parent, 'weights') };
         const path = await optimizeFilledModel(predictor, materialize(benchmarkOf(fusible)), runOptions, options);
         const { graph } = await readModel(path);
 
@@ -162,7 +162,12 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
 
     test('hands out the optimized graph of a model with its weights in a file, or says that it cannot', async () => {
       await withTemporaryFolder(async (folder) => {
-        const options = { folder, temporaryFolder: join(folder, 'weights'), inlineLimitBytes: NOTHING_INLINE };
+        const options = {
+          folder,
+          keepsWeights: true,
+          temporaryFolder: join(folder, 'weights'),
+          inlineLimitBytes: NOTHING_INLINE,
+        };
         const optimizing = optimizeFilledModel(predictor, materialize(benchmarkOf(fusible)), runOptions, options);
         if (optimizesFromFiles) assert.equal(dirname(await optimizing), folder);
         else await assert.rejects(optimizing, /hands out optimized graphs only of .* --cut layer/);
@@ -172,7 +177,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
 
     test('optimizes as far as the run options say', async () => {
       await withTemporaryFolder(async (folder) => {
-        const options = { folder, temporaryFolder: join(folder, 'weights') };
+        const options = { folder, keepsWeights: true, temporaryFolder: join(folder, 'weights') };
         const asItWas = { ...runOptions, optimizationLevel: 'disabled' } as const;
         const path = await optimizeFilledModel(predictor, materialize(benchmarkOf(fusible)), asItWas, options);
         const { nodes } = (await readModel(path)).graph;
@@ -185,7 +190,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
 
     test('refuses to optimize what it refuses to open', async () => {
       await withTemporaryFolder(async (folder) => {
-        const options = { folder, temporaryFolder: join(folder, 'weights') };
+        const options = { folder, keepsWeights: true, temporaryFolder: join(folder, 'weights') };
         const optimizing = optimizeFilledModel(predictor, materialize(unknownOperator), runOptions, options);
         await assert.rejects(optimizing, /NoSuchOperator/);
       });

@@ -1,8 +1,10 @@
 import { service as healthService } from 'grpc-health-check';
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Client, credentials, type handleUnaryCall, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
 import { createRpcClient } from '../../src/rpc/client.js';
+import { createRpcServer } from '../../src/rpc/server.js';
 import { echo, echoServer } from './support/echo.js';
 import { refusal } from './support/refusal.js';
 
@@ -17,11 +19,14 @@ async function protectedServer(t: TestContext, token?: string) {
   return { address, answered, client };
 }
 
-/** The status of a call with this metadata. */
-function statusWith(address: string, header: string): Promise<status | undefined> {
+/** The status of a call with this authorization, and with more metadata. */
+function statusWith(
+  address: string,
+  header: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<status | undefined> {
   const client = new Client(address, credentials.createInsecure());
-  const metadata = new Metadata();
-  metadata.set('authorization', header);
+  const metadata = Metadata.fromHttp2Headers({ authorization: header, ...more });
   const { path, requestSerialize, responseDeserialize } = echo.repeat;
   return new Promise((resolve) => {
     const answer = (error: ServiceError | null): void => {
@@ -66,10 +71,28 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     assert.equal(answer.status, 'SERVING');
   });
 
+  test('hands the token to no handler, and everything else to it', async (t) => {
+    const server = createRpcServer({ security: { token: TOKEN } });
+    let handed: Readonly<Record<string, unknown>> = {};
+    const whoami: handleUnaryCall<Buffer, Buffer> = ({ metadata, request }, callback) => {
+      handed = metadata.getMap();
+      callback(null, request);
+    };
+    server.addService({ whoami: echo.repeat }, { whoami });
+    const address = await server.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => server.close(new PlatformError('unavailable', 'done')));
+    assert.equal(await statusWith(address, `Bearer ${TOKEN}`, { 'x-more': 'more' }), undefined);
+    assert.equal(handed['x-more'], 'more');
+    assert.doesNotMatch(JSON.stringify(handed), new RegExp(TOKEN));
+  });
+
   for (const [name, header, expected] of [
     ['the scheme in any case', `bEARER ${TOKEN}`, undefined],
     ['another scheme', `Basic ${TOKEN}`, status.UNAUTHENTICATED],
     ['the token alone', TOKEN, status.UNAUTHENTICATED],
+    ['the token in capitals', `Bearer ${TOKEN.toUpperCase()}`, status.UNAUTHENTICATED],
+    ['something before the scheme', `x Bearer ${TOKEN}`, status.UNAUTHENTICATED],
+    ['something behind the token', `Bearer ${TOKEN} x`, status.UNAUTHENTICATED],
     ['a prefix of it', `Bearer ${TOKEN.slice(0, -1)}`, status.UNAUTHENTICATED],
     ['nothing behind the scheme', 'Bearer ', status.UNAUTHENTICATED],
   ] as const) {

@@ -5,6 +5,7 @@ import { PlatformError } from '../../src/base/errors.js';
 import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { createRpcClient } from '../../src/rpc/client.js';
+import { until } from '../support/until.js';
 import { echo, echoServer } from './support/echo.js';
 import { refusal } from './support/refusal.js';
 
@@ -82,13 +83,17 @@ describe('an RPC client', { timeout: 30_000 }, () => {
   });
 
   test('throws what the signal was aborted with', async (t) => {
-    const { address } = await echoServer(t);
+    const { address, answered } = await echoServer(t);
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
     const controller = new AbortController();
-    const call = client.unary(echo.hang, Buffer.from('x'), { deadlineMs, signal: controller.signal });
-    setTimeout(() => controller.abort(new PlatformError('timeout', 'enough')), 100);
-    await assert.rejects(call, refusal('timeout', /enough/));
+    const refused = assert.rejects(
+      client.unary(echo.hang, Buffer.from('x'), { deadlineMs, signal: controller.signal }),
+      refusal('timeout', /enough/),
+    );
+    await until(() => answered.has('hang'));
+    controller.abort(new PlatformError('timeout', 'enough'));
+    await refused;
   });
 
   test('gives the answers of a stream one by one, and cancels it when the loop is left', async (t) => {

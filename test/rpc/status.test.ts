@@ -1,4 +1,4 @@
-import { type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ErrorCode, EXIT_CODES, PlatformError } from '../../src/base/errors.js';
@@ -21,6 +21,54 @@ describe('a status', { timeout: 20_000 }, () => {
     });
   }
 
+  // The canonical code (google.rpc.Code) for each error, for clients that know no trailer of ours; and back.
+  const canonical: readonly [ErrorCode, status][] = [
+    ['usage', status.INVALID_ARGUMENT],
+    ['manifest', status.INVALID_ARGUMENT],
+    ['model', status.INVALID_ARGUMENT],
+    ['unsupported', status.FAILED_PRECONDITION],
+    ['not_found', status.NOT_FOUND],
+    ['unavailable', status.UNAVAILABLE],
+    ['exhausted', status.RESOURCE_EXHAUSTED],
+    ['unauthenticated', status.UNAUTHENTICATED],
+    ['timeout', status.DEADLINE_EXCEEDED],
+    ['cancelled', status.CANCELLED],
+    ['storage', status.INTERNAL],
+    ['internal', status.INTERNAL],
+  ];
+  for (const [code, expected] of canonical) {
+    test(`${code} is ${status[expected]}`, () => {
+      assert.equal(statusOf(new PlatformError(code, 'what to do')).code, expected);
+    });
+  }
+
+  const foreign: readonly [status, ErrorCode][] = [
+    [status.INVALID_ARGUMENT, 'usage'],
+    [status.OUT_OF_RANGE, 'usage'],
+    [status.FAILED_PRECONDITION, 'unsupported'],
+    [status.UNIMPLEMENTED, 'unsupported'],
+    [status.NOT_FOUND, 'not_found'],
+    [status.UNAVAILABLE, 'unavailable'],
+    [status.RESOURCE_EXHAUSTED, 'exhausted'],
+    [status.UNAUTHENTICATED, 'unauthenticated'],
+    [status.PERMISSION_DENIED, 'unauthenticated'],
+    [status.DEADLINE_EXCEEDED, 'timeout'],
+    [status.CANCELLED, 'cancelled'],
+    [status.INTERNAL, 'internal'],
+    [status.DATA_LOSS, 'internal'],
+  ];
+  for (const [code, expected] of foreign) {
+    test(`${status[code]} of a server that names no code is ${expected}`, () => {
+      assert.equal(errorOf({ code, details: 'no', metadata: new Metadata() }, SERVER).code, expected);
+    });
+  }
+
+  test('a code that there is not is not believed', () => {
+    const metadata = new Metadata();
+    metadata.set('mlmodelscope-error-code', 'toString');
+    assert.equal(errorOf({ code: status.NOT_FOUND, details: 'no', metadata }, SERVER).code, 'not_found');
+  });
+
   test('something that was not thrown on purpose is INTERNAL', () => {
     assert.equal(statusOf(new TypeError('x is not a function')).code, status.INTERNAL);
   });
@@ -31,6 +79,15 @@ describe('a status', { timeout: 20_000 }, () => {
     assert.doesNotThrow(() => encodeURI(details));
   });
 
+  // 6000 bytes as it travels, percent-encoded (docs/security.md: "about 6 kB").
+  for (const [what, message, expected] of [
+    ['at the limit arrives whole', 'a'.repeat(6000), 'a'.repeat(6000)],
+    ['past it is cut, and says so', 'a'.repeat(6001), `${'a'.repeat(6000)}…`],
+    ['is cut between characters', `${'a'.repeat(5999)}äöü`, `${'a'.repeat(5999)}…`],
+  ] as const) {
+    test(`a message ${what}`, () => assert.equal(statusOf(new PlatformError('model', message)).details, expected));
+  }
+
   test('a message without end is cut to what clients take, and arrives', async (t) => {
     const { address } = await echoServer(t);
     const client = createRpcClient(address, 'server');
@@ -39,11 +96,48 @@ describe('a status', { timeout: 20_000 }, () => {
     await assert.rejects(call, refusal('unavailable', /^ä{1000}…$/));
   });
 
-  test('one of another server says who, and where nobody answers what to do', () => {
-    const foreign = { code: status.FAILED_PRECONDITION, details: 'no', metadata: statusOf(undefined).metadata.clone() };
-    foreign.metadata.remove('mlmodelscope-error-code');
-    assert.equal(errorOf(foreign, SERVER).message, 'the server at platform.example:7080: no');
-    const silent = { ...foreign, code: status.UNAVAILABLE, details: 'connect ECONNREFUSED' } as ServiceError;
-    assert.match(errorOf(silent, SERVER).message, /does not answer \(connect ECONNREFUSED\); .*`mlmodelscope serve`/);
+  const from = (code: status, details: string, kind: 'agent' | 'server' = 'server'): string =>
+    errorOf({ code, details, metadata: new Metadata() }, { ...SERVER, kind }).message;
+
+  test('one of another server says who', () => {
+    assert.equal(from(status.FAILED_PRECONDITION, 'no'), 'the server at platform.example:7080: no');
+    assert.equal(from(status.FAILED_PRECONDITION, 'no', 'agent'), 'the agent at platform.example:7080: no');
   });
+
+  const refused = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ';
+
+  test('where nobody answers, it says why without the words of the library, and what to do', () => {
+    assert.equal(
+      from(status.UNAVAILABLE, refused),
+      'the server at platform.example:7080 does not answer (connect ECONNREFUSED 127.0.0.1:1); check the address, or ' +
+        'start a server there with `mlmodelscope serve`',
+    );
+    assert.match(from(status.UNAVAILABLE, refused, 'agent'), /start an agent there with `mlmodelscope agent`$/);
+    assert.match(
+      from(status.UNAVAILABLE, 'name resolution failed'),
+      /\(name resolution failed\); .*mlmodelscope serve/,
+    );
+  });
+
+  test('where nobody answers in time, it says what to do', () => {
+    assert.equal(
+      from(status.DEADLINE_EXCEEDED, 'Deadline exceeded after 0.5s'),
+      'the server at platform.example:7080 does not answer in time; check the address, or start a server there with ' +
+        '`mlmodelscope serve`',
+    );
+  });
+
+  for (const cause of [
+    'self-signed certificate in chain',
+    'SSL routines: wrong version number',
+    'Client network socket disconnected before secure TLS connection was established',
+    'read ECONNRESET',
+    'socket hang up',
+    "Hostname/IP does not match certificate's altnames",
+    'Failed to connect before the deadline',
+  ]) {
+    test(`${cause}: it says how to use TLS`, () => {
+      assert.match(from(status.UNAVAILABLE, `x. Last error: ${cause}. Resolution note: `), /use TLS .*--tls-ca/);
+    });
+  }
 });

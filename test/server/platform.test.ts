@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import type { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { until } from '../support/until.js';
 import { AGENT, directoryWith, openPlatform, submission } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
@@ -21,10 +21,6 @@ async function eventsOf(platform: Platform, id = ID): Promise<readonly PlatformE
     events.push(event.kind === 'done' ? { ...event, resultJson: await platform.result(id, logged) } : event);
   }
   return events;
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await setTimeout(5);
 }
 
 async function fresh(t: TestContext, limits = {}) {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import {
   type AttachRequest,
   PluginServiceService,
 } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { createRpcClient } from '../../src/rpc/client.js';
+import { until } from '../support/until.js';
 import { submission } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
-import { serving, until } from './serving.js';
+import { serving } from './serving.js';
 
 const deadline = { timeout: 60_000 };
 const ID = 'evaluation-1';
@@ -158,7 +158,9 @@ describe('a plugin over gRPC', deadline, () => {
     const event = { sequence: 0n, time: undefined, event: { $case: 'cancelled' as const, value: {} } };
     call.write({ message: { $case: 'runEvent', value: { evaluationId: ID, attempt: 1, event } } });
     await until(() => server.platform.plugins().length === 2);
-    await setTimeout(50);
+    // The server reads the end of the stream after everything that came before.
+    call.end();
+    await until(() => server.platform.plugins().length === 1);
     assert.equal((await client.get(ID)).evaluation.state, 'running');
   });
 
@@ -176,7 +178,17 @@ describe('a plugin over gRPC', deadline, () => {
   it('that renews stays', async (t) => {
     const { server, attach } = await serving(t, { limits: { leaseMs: 200 } });
     await attach(obedient);
-    await setTimeout(600);
-    assert.equal(server.platform.plugins().length, 1);
+    const silent = createRpcClient(server.address, 'server');
+    t.after(() => silent.close());
+    const call = silent.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
+    call.on('error', () => {});
+    call.write(registration());
+    await until(() => server.platform.plugins().length === 2);
+    await until(() => server.platform.plugins().length === 1);
+    // By now the lease of the first one would have run out as well.
+    assert.deepEqual(
+      server.platform.plugins().map(({ name }) => name),
+      [obedient.name],
+    );
   });
 });

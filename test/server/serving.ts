@@ -1,20 +1,16 @@
 import type { TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import { attachPlugin } from '../../src/evaluation/run/attach-plugin.js';
 import type { DispatchLimits } from '../../src/server/dispatcher.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { until } from '../support/until.js';
 import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
 
 export interface ServingOptions {
   readonly limits?: Partial<DispatchLimits>;
   readonly token?: string;
-}
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await setTimeout(10);
 }
 
 /** A server on loopback, and a client of it; both end with the test. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { z } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
 import { MAX_KEY_BYTES, type Collection, type CollectionDefinition } from '../../src/store/collection.js';

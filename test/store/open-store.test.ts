@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PlatformError, type ErrorCode } from '../../src/base/errors.js';
 import { openStore } from '../../src/store/open-store.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 /** Puts through one URI, finds through another. */
@@ -13,7 +13,7 @@ async function assertSameStore(putUri: string | undefined, findUri: string | und
   await one.putMeasurement(sampleMeasurement(1));
   await one.close();
   const other = await openStore(findUri);
-  assert.equal((await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY)).size, 1);
+  assert.equal((await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY)).size, 1);
   await other.close();
 }
 

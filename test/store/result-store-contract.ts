@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { PlatformError } from '../../src/base/errors.js';
-import { FAILURE_REASONS, measurementKey, type Measurement } from '../../src/measurement/measurement.js';
-import { protocolKey } from '../../src/measurement/protocol.js';
+import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { PROTOCOL, PROTOCOL_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';
+import { PROTOCOL, SETUP_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';
 
 /** What every backend has to do. `open` gives a new, empty store each time, and cleans up after the test. */
 export function resultStoreContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
   const find = (store: ResultStore, ...indices: readonly number[]) =>
-    store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
 
   describe(`${name} result store`, () => {
     it('finds what was put', async (t) => {
@@ -31,7 +30,7 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       const found = await store.findMeasurements(
         [...odd, signatureOf(2), signatureOf(1)],
         SYSTEM.fingerprint,
-        PROTOCOL_KEY,
+        SETUP_KEY,
       );
       assert.deepEqual([...found.keys()], [signatureOf(1)]);
     });
@@ -48,24 +47,33 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       await store.putMeasurement(sampleMeasurement(1));
       await store.putMeasurement(sampleMeasurement(1, { system: other, costMs: 7 }));
       assert.equal((await find(store, 1)).get(signatureOf(1))?.costMs, 120.5);
-      const found = await store.findMeasurements([signatureOf(1)], other.fingerprint, PROTOCOL_KEY);
+      const found = await store.findMeasurements([signatureOf(1)], other.fingerprint, SETUP_KEY);
       assert.equal(found.get(signatureOf(1))?.costMs, 7);
     });
 
-    it('keeps the measurements of two protocols apart', async (t) => {
-      const store = await open(t);
-      const again = { ...PROTOCOL, occasion: 2 };
-      await store.putMeasurement(sampleMeasurement(1));
-      assert.equal((await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, protocolKey(again))).size, 0);
-      await store.putMeasurement(sampleMeasurement(1, { protocol: again, costMs: 7 }));
-      assert.equal((await find(store, 1)).get(signatureOf(1))?.costMs, 120.5);
-    });
+    const others: readonly [string, Partial<Measurement>][] = [
+      ['protocols', { protocol: { ...PROTOCOL, minRuns: 6 } }],
+      ['occasions', { occasion: 2 }],
+      ['contexts', { context: { footprintBytes: 2 ** 24 } }],
+    ];
+    for (const [what, changes] of others) {
+      it(`keeps the measurements of two ${what} apart`, async (t) => {
+        const store = await open(t);
+        const other = sampleMeasurement(1, { ...changes, costMs: 7 });
+        await store.putMeasurement(sampleMeasurement(1));
+        const findOther = () => store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, setupKey(other));
+        assert.equal((await findOther()).size, 0);
+        await store.putMeasurement(other);
+        assert.deepEqual((await findOther()).get(signatureOf(1)), other);
+        assert.equal((await find(store, 1)).get(signatureOf(1))?.costMs, 120.5);
+      });
+    }
 
     it('finds nothing for a system or a protocol of any text', async (t) => {
       const store = await open(t);
       await store.putMeasurement(sampleMeasurement(1));
       for (const text of ['', '\0', '../..', `${SYSTEM.fingerprint}\n`, '😀'.repeat(1000)]) {
-        assert.equal((await store.findMeasurements([signatureOf(1)], text, PROTOCOL_KEY)).size, 0);
+        assert.equal((await store.findMeasurements([signatureOf(1)], text, SETUP_KEY)).size, 0);
         assert.equal((await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, text)).size, 0);
       }
     });
@@ -80,7 +88,7 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
 
     it('replaces a measurement under other limits, which are no part of the key', async (t) => {
       const store = await open(t);
-      const roomier = sampleMeasurement(1, { protocol: { ...PROTOCOL, timeLimitMs: 1e6, memoryLimitBytes: 1e12 } });
+      const roomier = sampleMeasurement(1, { limits: { timeLimitMs: 1e6, memoryLimitBytes: 1e12 } });
       await store.putMeasurement(sampleMeasurement(1));
       await store.putMeasurement(roomier);
       assert.deepEqual((await find(store, 1)).get(signatureOf(1)), roomier);
@@ -203,8 +211,8 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
         async (measurements) => {
           await Promise.all(measurements.map((measurement) => store.putMeasurement(measurement)));
           for (const measurement of measurements) {
-            const { signature, system, protocol } = measurementKey(measurement);
-            const found = await store.findMeasurements([signature], system, protocol);
+            const { signature, system, setup } = measurementKey(measurement);
+            const found = await store.findMeasurements([signature], system, setup);
             const last = measurements.findLast((other) => sameKey(other, measurement));
             assert.deepEqual(found, new Map([[signature, last]]));
           }
@@ -257,10 +265,9 @@ const anyMeasurement: fc.Arbitrary<Measurement> = record({
     runs: fc.integer({ min: 1, max: 1_000_000 }),
     minRuns: fc.integer({ min: 1 }),
     timeBudgetMs: positive,
-    occasion: fc.integer({ min: 1 }),
-    timeLimitMs: positive,
-    memoryLimitBytes: positive,
   }),
+  occasion: fc.integer({ min: 1 }),
+  limits: record({ timeLimitMs: positive, memoryLimitBytes: positive }),
   outcome: fc.oneof(
     record({
       kind: fc.constant('samples' as const),

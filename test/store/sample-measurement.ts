@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Measurement } from '../../src/measurement/measurement.js';
-import { protocolKey, type Protocol } from '../../src/measurement/protocol.js';
+import { type Measurement, setupKey } from '../../src/measurement/measurement.js';
+import type { Limits, Protocol } from '../../src/measurement/protocol.js';
 import { withFingerprint, type System } from '../../src/measurement/system.js';
 
 const FACTS: Omit<System, 'fingerprint'> = {
@@ -28,12 +28,11 @@ export const PROTOCOL: Protocol = {
   runs: 50,
   minRuns: 5,
   timeBudgetMs: 2000,
-  occasion: 1,
-  timeLimitMs: 60_000,
-  memoryLimitBytes: 4 * 1024 ** 3,
 };
 
-export const PROTOCOL_KEY = protocolKey(PROTOCOL);
+export const LIMITS: Limits = { timeLimitMs: 60_000, memoryLimitBytes: 4 * 1024 ** 3 };
+
+export const SETUP_KEY = setupKey({ protocol: PROTOCOL, occasion: 1 });
 
 /** Signature number `index`; no two are the same. */
 export function signatureOf(index: number): string {
@@ -45,6 +44,8 @@ export function sampleMeasurement(index: number, changes: Partial<Measurement> =
     signature: signatureOf(index),
     system: SYSTEM,
     protocol: PROTOCOL,
+    occasion: 1,
+    limits: LIMITS,
     outcome: { kind: 'samples', runMs: [1.25 + index, 1.5 + index], warmupMs: [9.75] },
     costMs: 120.5,
     sessionMs: 80.25,

@@ -11,7 +11,7 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { putRecords, recordsOf } from '../../src/store/transfer.js';
 import { all, note, NOTES } from './collection-contract.js';
 import { MONGODB_URI, needsServer, newDatabase } from './mongodb/server.js';
-import { PROTOCOL, sampleMeasurement, sampleSystem, SYSTEM } from './sample-measurement.js';
+import { sampleMeasurement, sampleSystem, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 type Open = (t: TestContext) => Promise<ResultStore>;
@@ -37,7 +37,7 @@ async function fill(store: ResultStore): Promise<void> {
   const rebooted = { ...SYSTEM, memoryBytes: SYSTEM.memoryBytes - 4096 };
   for (let index = 0; index < 700; index += 1) await store.putMeasurement(sampleMeasurement(index));
   await store.putMeasurement(sampleMeasurement(1, { system: sampleSystem({ cores: 64 }) }));
-  await store.putMeasurement(sampleMeasurement(2, { system: rebooted, protocol: { ...PROTOCOL, occasion: 2 } }));
+  await store.putMeasurement(sampleMeasurement(2, { system: rebooted, occasion: 2 }));
   await store.putMeasurement(
     sampleMeasurement(3, { outcome: { kind: 'failure', reason: 'crashed', message: 'ü\n\0' } }),
   );

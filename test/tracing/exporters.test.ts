@@ -37,7 +37,7 @@ describe('a stored trace', () => {
   ];
 
   test("is written as Jaeger's query service writes it, in microseconds", () => {
-    const { data } = SPAN_EXPORTERS.jaeger(spans) as { readonly data: readonly Record<string, unknown>[] };
+    const { data } = JSON.parse(SPAN_EXPORTERS.jaeger(spans)) as { readonly data: readonly Record<string, unknown>[] };
     assert.deepEqual(data[0]?.['processes'], {
       p1: { serviceName: 'tested', tags: [{ key: 'process.pid', type: 'int64', value: 7 }] },
     });
@@ -66,7 +66,7 @@ describe('a stored trace', () => {
   });
 
   test('is written as OTLP has it, nanoseconds exact', () => {
-    const { resourceSpans } = SPAN_EXPORTERS.otlp(spans) as {
+    const { resourceSpans } = JSON.parse(SPAN_EXPORTERS.otlp(spans)) as {
       readonly resourceSpans: readonly Record<string, unknown>[];
     };
     assert.equal(resourceSpans.length, 1);

@@ -1,4 +1,4 @@
-import { type Analysis, protocolKey, type System, z } from '../../../src/plugin-api.js';
+import { type Analysis, setupKey, type System, z } from '../../../src/plugin-api.js';
 import { pooledSpread, trimmedMean } from '../estimate/statistics.js';
 
 const settings = z.strictObject({
@@ -20,11 +20,11 @@ export const spread: Analysis<z.infer<typeof settings>> = {
 
   async run({ occasions }, { store }) {
     const systems = new Map<string, OfSystem>();
-    for await (const { signature, system, protocol, outcome } of store.listMeasurements()) {
+    for await (const { signature, system, protocol, context, outcome } of store.listMeasurements()) {
       if (outcome.kind !== 'samples') continue;
       const ofSystem = systems.get(system.fingerprint) ?? { system, benchmarks: new Map<string, number[]>() };
       systems.set(system.fingerprint, ofSystem);
-      const key = `${signature} ${protocolKey({ ...protocol, occasion: 1 })}`;
+      const key = `${signature} ${setupKey({ protocol, context, occasion: 1 })}`;
       const latencies = ofSystem.benchmarks.get(key) ?? [];
       ofSystem.benchmarks.set(key, latencies);
       latencies.push(trimmedMean(outcome.runMs));

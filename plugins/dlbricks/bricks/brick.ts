@@ -6,6 +6,7 @@ import {
   type LayerGraph,
   nestedNodes,
   type Node,
+  oldestOpsetOf,
   readNames,
   type Renaming,
   sortedAttributes,
@@ -67,6 +68,23 @@ class Anonymizer implements Renaming {
 }
 
 /**
+ * The opsets that a brick needs, by domain in ascending order: of ai.onnx the oldest in which its operators are defined as in the
+ * model, so that the same layers from another exporter are the same brick; none where it has no operator of ai.onnx.
+ */
+function canonicalOpsets({ opsets }: LayerGraph, nodes: readonly Node[]): ReadonlyMap<string, number> {
+  const operators = [...nestedNodes(nodes)];
+  const used = new Map<string, number>();
+  for (const [name, version] of opsets) {
+    const domain = name === 'ai.onnx' ? '' : name;
+    const own = operators.filter((node) => (node.domain === 'ai.onnx' ? '' : node.domain) === domain);
+    const types = own.map(({ opType }) => opType);
+    const needed = domain === '' ? oldestOpsetOf(types, version) : types.length === 0 ? undefined : version;
+    if (needed !== undefined) used.set(domain, needed);
+  }
+  return new Map([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
  * Cuts a sequence out of its model as a brick. Everything that tells apart two sequences worth measuring apart is in the
  * brick's file, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
  * opset versions, which inputs are weights. Nothing else is: no names, no weights. So the hash of the file is the signature.
@@ -120,13 +138,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
   }
 
-  const domains = new Set(Array.from(nestedNodes(nodes), ({ domain }) => domain));
-  const opsets = new Map(
-    [...graph.opsets]
-      .map(([domain, version]) => [domain === 'ai.onnx' ? '' : domain, version] as const)
-      .filter(([domain]) => domain === '' || domains.has(domain))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const opsets = canonicalOpsets(graph, nodes);
   const benchmark = weightlessBenchmark({
     source: 'brick',
     irVersion: BRICK_IR_VERSION,

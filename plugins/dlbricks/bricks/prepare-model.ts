@@ -2,23 +2,28 @@ import {
   type Benchmark,
   type BenchmarkAgent,
   countLayers,
+  isCompletelyTyped,
+  type LayerGraph,
   layerGraph,
   type LoadedModel,
   type Model,
   modelOf,
   PlatformError,
   type RunOptions,
-  unknownValues,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
-import { type EmptyCall, weightBytesOf } from './in-context.js';
-import { type DecomposedModel, decomposeKernels, decomposeModel } from './unique-bricks.js';
+import type { Cut } from '../cut/cut.js';
+import { weightBytesOf } from './copies-in-context.js';
+import type { EmptyCall } from './empty-call.js';
+import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
 /** A model taken apart, and whole. */
 export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
   /** Why the runtime refuses the graph, so that there is nothing to take apart; undefined where it takes it. */
   readonly refusal?: string;
+  /** Wall time of all that, ms; as it was when the runtime optimized the graph, where that was kept. */
+  readonly costMs: number;
 }
 
 /** How many inputs and outputs a model has. */
@@ -26,38 +31,75 @@ export function endsOf({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
 
-/** Where a model's graph is taken apart. */
-export type Cut = 'layer' | 'kernel';
-
 /** How models are taken apart. */
 export interface CutSettings {
   readonly cut: Cut;
-  /** Longest brick, in layers or kernels. */
-  readonly granularity: number;
+  /** Longest brick, in layers or kernels; undefined: one layer, or what suits the agent. */
+  readonly granularity?: number | undefined;
   readonly runOptions: RunOptions;
 }
 
+/** Room for a repeated block of kernels: a brick's first kernel is measured wrong where nothing in its graph writes its input. */
+const KERNELS_OF_COPIES = 64;
+
+/** Longest brick where nobody says: one layer or kernel, which is shared most; blocks where bricks are measured as copies. */
+export function granularityOf(
+  { cut, granularity }: Pick<CutSettings, 'cut' | 'granularity'>,
+  together: boolean,
+): number {
+  return granularity ?? (cut === 'kernel' && !together ? KERNELS_OF_COPIES : 1);
+}
+
+/** A model's graph as it is to be cut, and what finding it out cost. */
+export interface GraphToCut {
+  readonly graph: LayerGraph;
+  /** Of the model as its runtime executes it, or of itself at the layer cut. */
+  readonly weightBytes: number;
+  /** Wall time that the runtime took to optimize it, when it did; 0 where it did not. */
+  readonly optimizeMs: number;
+}
+
 /**
- * A model as bricks. The layer cut asks the agent's runtime for the types that the file doesn't state, the kernel cut
- * for the graph as it would be executed.
+ * The graph that a cut takes apart: at the layer cut the model's own, with what its file does not say of types as the agent's
+ * runtime knows it; at the kernel cut the one that the runtime executes.
  */
+export async function graphToCut(
+  { model }: LoadedModel,
+  { cut, runOptions }: Pick<CutSettings, 'cut' | 'runOptions'>,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+): Promise<GraphToCut> {
+  if (cut === 'layer') {
+    const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
+    return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
+  }
+  const { benchmark, values, costMs } = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
+  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs };
+}
+
+/** A model as bricks. */
 export async function prepareModel(
-  { name, model }: LoadedModel,
-  { cut, granularity, runOptions }: CutSettings,
+  loaded: LoadedModel,
+  settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
+  const { name, model } = loaded;
+  const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
+  const { graph, weightBytes, optimizeMs } = await graphToCut(loaded, settings, agent, signal);
+  const startMs = performance.now();
+  const granularity = granularityOf(settings, together);
   const whole = weightlessBenchmark(model);
-  if (cut === 'layer') {
-    const inferred = unknownValues(model).length === 0 ? undefined : await agent.inferTypes(whole, signal);
-    return { ...decomposeModel(name, layerGraph(model, inferred), granularity), whole };
-  }
-  const { cacheBytes } = await agent.system(runOptions);
-  const { benchmark, values } = await agent.optimize(whole, runOptions, signal);
-  const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  const surroundings = { modelWeightBytes: weightBytesOf(benchmark.inputs), cacheBytes };
-  const context = { layers: countLayers(model), ends: endsOf(model), surroundings };
-  return { ...decomposeKernels(name, graph, granularity, context), whole };
+  const measured: KernelContext['measured'] = together
+    ? { way: 'together' }
+    : { way: 'copies', surroundings: { modelWeightBytes: weightBytes, cacheBytes } };
+  const context = { layers: countLayers(model), ends: endsOf(model), measured };
+  const decomposed =
+    settings.cut === 'layer'
+      ? decomposeModel(name, graph, granularity)
+      : decomposeKernels(name, graph, granularity, context);
+  return { ...decomposed, whole, costMs: optimizeMs + performance.now() - startMs };
 }
 
 /** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
@@ -73,6 +115,6 @@ export async function prepareOrRefuse(
     if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
     const { name, model } = loaded;
     const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], whole: weightlessBenchmark(model), refusal: error.message };
+    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal: error.message, costMs: 0 };
   }
 }

@@ -6,8 +6,12 @@ const MOST_PROBLEMS = 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** How a brick was measured in the context of its model: its latency is (benchmark - baseline) / copies. */
-const contextSchema = z.strictObject({
+/** As large as the options and manifests of this project let them be. */
+const MOST_LAYERS = 1_000_000;
+const MOST_BATCH = 65_536;
+
+/** Copies of a brick that are measured in its stead: its latency is (benchmark - baseline) / copies. */
+const copiesSchema = z.strictObject({
   copies: z.int().min(1).max(1024),
   /** Signature of the copies' graph. */
   benchmark: signatureSchema,
@@ -19,16 +23,20 @@ const contextSchema = z.strictObject({
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   /** Layers of the model. */
-  layers: z.int().nonnegative(),
+  layers: z.int().nonnegative().max(MOST_LAYERS),
   /** Signature of the empty call that every run of the model pays for; absent where its bricks contain theirs. */
   call: signatureSchema.optional(),
+  /** Signatures of two graphs whose difference is what handing over the model's outputs costs; absent where it costs nothing. */
+  handing_over: z.strictObject({ leaving: signatureSchema, staying: signatureSchema }).optional(),
+  /** Bytes that one run of the model touches, where its bricks are measured together; see footprint.ts. */
+  footprint_bytes: z.int().min(1).optional(),
   /** The different bricks of the model; sequences refer to them by index. */
   bricks: z.array(
     z.strictObject({
       signature: signatureSchema,
       operators: z.array(z.string()),
-      /** Absent where the brick is measured on its own. */
-      context: contextSchema.optional(),
+      /** Absent where the brick itself is measured: together with others where its model has a footprint, else on its own. */
+      context: copiesSchema.optional(),
     }),
   ),
   /** For each sequence the index of its brick. */
@@ -39,21 +47,16 @@ export const modelRecipeSchema = z.strictObject({
 
 export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
 
-/** Signatures of everything that has to be measured for a recipe. */
-export function signaturesOf({ bricks, call }: ModelRecipe): readonly string[] {
-  const ofBricks = bricks.flatMap(({ signature, context }) => {
-    return context === undefined ? [signature] : [context.benchmark, context.baseline];
-  });
-  return call === undefined ? ofBricks : [call, ...ofBricks];
-}
+export type BrickRecipe = ModelRecipe['bricks'][number];
 
 /** What the owner of the models keeps: with measurements of the bricks it gives every model's latency. */
 export const recipeSchema = z
   .strictObject({
-    format: z.literal('dlbricks-recipe/1'),
+    /** 1 knows no footprints. */
+    format: z.enum(['dlbricks-recipe/1', 'dlbricks-recipe/2']),
     cut: z.enum(['layer', 'kernel']),
-    granularity: z.int().min(1),
-    batch: z.int().min(1),
+    granularity: z.int().min(1).max(MOST_LAYERS),
+    batch: z.int().min(1).max(MOST_BATCH),
     models: z.array(modelRecipeSchema).min(1),
   })
   .superRefine(({ models }, context) => {
@@ -93,6 +96,16 @@ export async function readRecipe(path: string): Promise<Recipe> {
     .slice(0, MOST_PROBLEMS)
     .map(({ path: at, message }) => `${path}: ${at.join('.') || 'recipe'}: ${message}`);
   throw new PlatformError('usage', problems.join('\n'));
+}
+
+/** The format that is written. */
+export const RECIPE_FORMAT = 'dlbricks-recipe/2';
+
+/** How often each brick of a recipe stands in its model. */
+export function countsOf({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly number[] {
+  const counts = bricks.map(() => 0);
+  for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
+  return counts;
 }
 
 /** Kernels that a model's sequences hold together. */

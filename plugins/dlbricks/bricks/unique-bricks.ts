@@ -1,28 +1,33 @@
-import type { Benchmark, LayerGraph } from '../../../src/plugin-api.js';
-import { type Brick, cutBrick } from './brick.js';
+import type { Benchmark, LayerGraph, TensorType } from '../../../src/plugin-api.js';
+import { joinWeightReaders } from '../cut/join-weight-readers.js';
+import { cutAtFewestValues } from '../cut/kernel-cut.js';
 import { lastUses } from '../cut/last-uses.js';
 import { type Edge, edgesOf, findModelSubgraphs, type Sequence } from '../cut/layer-cut.js';
+import { roughMs } from '../cut/rough-time.js';
+import { type Brick, cutBrick } from './brick.js';
 import {
   copiesFor,
-  type EmptyCall,
-  emptyCall,
   type InContext,
   inContext,
   type MeasurableBrick,
   type Surroundings,
   weightBytesOf,
-} from './in-context.js';
-import { joinWeightReaders } from '../cut/join-weight-readers.js';
-import { cutAtFewestValues } from '../cut/kernel-cut.js';
-import { roughMs } from '../cut/rough-time.js';
+} from './copies-in-context.js';
+import { type EmptyCall, emptyCall } from './empty-call.js';
+import { footprintOf } from './footprint.js';
+import { type HandingOver, handingOver } from './handing-over.js';
 import type { ModelRecipe } from './recipe.js';
 
 /** A model taken apart: how to rebuild it, and its bricks, each once, in the order in which they were first met. */
 export interface DecomposedModel {
   readonly recipe: ModelRecipe;
   readonly bricks: readonly MeasurableBrick[];
+  /** For each brick how long it takes in order of magnitude, from its shapes alone; ms. */
+  readonly roughMs: readonly number[];
   /** The empty call that every run of the model pays for; undefined where its bricks contain theirs. */
   readonly call?: Benchmark | undefined;
+  /** What handing over its outputs costs; undefined where it costs nothing, or its bricks contain it. */
+  readonly handingOver?: HandingOver | undefined;
 }
 
 /**
@@ -39,39 +44,63 @@ export interface KernelContext {
   /** Layers of the graph as its author wrote it. */
   readonly layers: number;
   readonly ends: EmptyCall;
-  readonly surroundings: Surroundings;
+  /** How bricks are measured: together in one graph, or each as copies that stand for its model. */
+  readonly measured: { readonly way: 'together' } | { readonly way: 'copies'; readonly surroundings: Surroundings };
 }
 
-/**
- * Takes a runtime's optimized graph apart into bricks of at most `granularity` kernels, each to be measured in the
- * context of the model.
- */
+/** The types of a graph's outputs, those that depend on what is fed. */
+function outputTypes(graph: LayerGraph): readonly TensorType[] {
+  return graph.outputs.flatMap((name) => graph.types.get(name) ?? []);
+}
+
+/** Footprints in a recipe are rounded to a power of two: closer would say more of a model than measuring needs. */
+function rounded(bytes: number): number {
+  return 2 ** Math.round(Math.log2(Math.max(1, bytes)));
+}
+
+/** Takes a runtime's optimized graph apart into bricks of at most `granularity` kernels. */
 export function decomposeKernels(
   name: string,
   graph: LayerGraph,
   granularity: number,
-  { layers, ends, surroundings }: KernelContext,
+  { layers, ends, measured }: KernelContext,
 ): DecomposedModel {
-  const sequences = joinWeightReaders(graph, cutAtFewestValues(graph, granularity), granularity);
-  const contextOf = (brick: Brick, { first, last }: Sequence): InContext => {
-    const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
-    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), work, surroundings));
-  };
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
-  return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), contextOf), call };
+  if (measured.way === 'together') {
+    const sequences = cutAtFewestValues(graph, granularity);
+    const handed = handingOver(outputTypes(graph));
+    const whole = {
+      ...header,
+      ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
+      footprint_bytes: rounded(footprintOf(graph)),
+    };
+    const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), () => undefined);
+    return { ...parts, call, handingOver: handed };
+  }
+  const { surroundings } = measured;
+  const sequences = joinWeightReaders(graph, cutAtFewestValues(graph, granularity), granularity);
+  const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
+    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), roughMsOf(graph, sequence), surroundings));
+  };
+  return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), copiesOf), call };
 }
 
-/** @param contextOf called once for each different brick */
+function roughMsOf(graph: LayerGraph, { first, last }: Sequence): number {
+  return graph.layers.slice(first, last + 1).reduce((sum, layer) => sum + roughMs(graph, layer), 0);
+}
+
+/** @param copiesOf called once for each different brick */
 function assemble(
-  header: Pick<ModelRecipe, 'name' | 'layers' | 'call'>,
+  header: Omit<ModelRecipe, 'bricks' | 'sequences' | 'edges'>,
   graph: LayerGraph,
   sequences: readonly Sequence[],
   edges: readonly Edge[],
-  contextOf: (brick: Brick, sequence: Sequence) => InContext | undefined,
+  copiesOf: (brick: Brick, sequence: Sequence) => InContext | undefined,
 ): DecomposedModel {
   const uses = lastUses(graph);
   const bricks: MeasurableBrick[] = [];
+  const times: number[] = [];
   const indexBySignature = new Map<string, number>();
   const brickOfSequence = sequences.map((sequence) => {
     const brick = cutBrick(graph, uses, sequence);
@@ -79,23 +108,25 @@ function assemble(
     if (index === undefined) {
       index = bricks.length;
       indexBySignature.set(brick.signature, index);
-      const context = contextOf(brick, sequence);
-      bricks.push(context === undefined ? brick : { ...brick, context });
+      const copies = copiesOf(brick, sequence);
+      bricks.push(copies === undefined ? brick : { ...brick, copies });
+      times.push(roughMsOf(graph, sequence));
     }
     return index;
   });
   return {
     recipe: {
       ...header,
-      bricks: bricks.map(({ signature, operators, context }) => ({
+      bricks: bricks.map(({ signature, operators, copies }) => ({
         signature,
         operators: [...operators],
-        ...(context === undefined ? {} : { context: recipeOf(context) }),
+        ...(copies === undefined ? {} : { context: recipeOf(copies) }),
       })),
       sequences: brickOfSequence,
       edges: edges.map(([from, to]): [number, number] => [from, to]),
     },
     bricks,
+    roughMs: times,
   };
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import {
   type BenchmarkAgent,
@@ -5,9 +6,11 @@ import {
   EXIT_PARTIAL,
   type LoadedModel,
   PlatformError,
+  TABLE_EXPORTERS,
   type TracedModel,
   oneLine,
 } from '../../../src/plugin-api.js';
+import { runOptionsOf } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,
@@ -22,11 +25,11 @@ import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
-import { TRACE_REPORT_EXPORTERS, traceTable } from '../traces/trace-tables.js';
+import { traceReportResult, traceTable } from '../traces/trace-tables.js';
 import { prepareOutputs, usesStandardOutput, writeExports } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { loadModels } from './load-models.js';
-import { DEFAULTS, type MeasuringOptions, type PlaceOptions, runOptionsOf } from './options.js';
+import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
 export interface TraceOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
@@ -170,22 +173,34 @@ export async function composeFromTraces(
     options,
     host,
   );
-  const sums: TracedSum[] = [];
-  for (const reference of references.filter((name) => name.startsWith(IN_TRACES))) {
-    sums.push(estimator.sum(targetInTraces(reference, book)));
-  }
+  /** One after another, so that an interrupt is heard in between. */
+  const sumsOf = async (targets: readonly Target[], reuse: Reuse): Promise<TracedSum[]> => {
+    const found: TracedSum[] = [];
+    for (const target of targets) {
+      await setImmediate();
+      if (host.signal.aborted) throw new PlatformError('cancelled', 'interrupted');
+      found.push(estimator.sum(target, reuse));
+    }
+    return found;
+  };
+  const inTraces = references.filter((name) => name.startsWith(IN_TRACES));
+  const sums = await sumsOf(
+    inTraces.map((reference) => targetInTraces(reference, book)),
+    settings.reuse,
+  );
   for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
   const [refused] = book.refused.values();
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
-  if (references.length === 0) sums.push(...book.targets.map((target) => estimator.sum(target)));
+  if (references.length === 0) sums.push(...(await sumsOf(book.targets, settings.reuse)));
   if (sums.length === 0) throw new PlatformError('usage', 'the traces hold no model with layers');
   // How far estimates are from whole models is learned from estimates that don't know their model.
-  const known = book.targets.map((target) => estimator.sum(target, settings.reuse === 'own' ? 'own' : 'others'));
+  const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);
+  const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');
   const sources = [...new Set(models.map(({ source }) => source))];
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
   const trace = (): string => chromeTrace(sums.map((sum) => timedSum(sum, system)));
   await writeExports(
-    (format) => (format === 'trace' ? trace() : TRACE_REPORT_EXPORTERS[format](report)),
+    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](traceReportResult(report))),
     outputs.exports,
     host,
     () => {

@@ -9,20 +9,21 @@ import {
   type System,
   withFingerprint,
 } from '../../../src/plugin-api.js';
-import { compose } from '../estimate/compose.js';
-import { kernelsOf } from '../bricks/recipe.js';
-import { prepareModel } from '../bricks/prepare-model.js';
-import { type Observations, observationsOf, spreadBetweenOccasions } from '../estimate/brick-latency.js';
-import { knownResults, wantedOnAnyOccasion } from '../measure/plan.js';
-import { type Recipe, readRecipe, signaturesOf } from '../bricks/recipe.js';
-import { reportOf } from '../report/report.js';
+import { modelNeeds } from '../bricks/needs.js';
+import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
+import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
+import { runOptionsOf } from '../estimation.js';
+import { composeAll } from '../evaluate.js';
 import { readResults } from '../exchange/results-file.js';
+import { knownResults, Results, wantedOfNeed } from '../measure/results.js';
+import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
+import { reportOf } from '../report/report.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type TraceOptions } from './compose-traces.js';
 import { prepareOutputs, writeReport } from './exports.js';
 import { loadModels } from './load-models.js';
-import { addReportingOptions, cutOf, DEFAULTS, protocolOf, refuseCutOptions, runOptionsOf } from './options.js';
+import { addReportingOptions, cutOf, DEFAULTS, measureSettingsOf, refuseCutOptions } from './options.js';
 
 interface ComposeOptions extends TraceOptions {
   readonly recipe?: string;
@@ -32,8 +33,8 @@ interface ComposeOptions extends TraceOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
-  readonly measurements: Observations;
-  readonly protocol: Protocol;
+  readonly results: Results;
+  readonly settings: MeasureSettings;
 }
 
 async function recipeOf(
@@ -44,12 +45,13 @@ async function recipeOf(
 ): Promise<Recipe> {
   if (options.recipe !== undefined) return readRecipe(options.recipe);
   const settings = cutOf(options);
-  const { cut, granularity } = settings;
+  const { cut } = settings;
+  const granularity = granularityOf(settings, await agent.measuresTogether());
   const models = [];
   for (const model of await loadModels(references, options, host)) {
     models.push((await prepareModel(model, settings, agent, host.signal)).recipe);
   }
-  return { format: 'dlbricks-recipe/1', cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
+  return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
 }
 
 /** The system whose measurements are meant: the one whose fingerprint begins as asked, else this machine. */
@@ -85,19 +87,20 @@ async function sourceOf(
     const measurements = await readResults(options.results);
     const [first] = measurements.toSorted((a, b) => b.protocol.runs - a.protocol.runs);
     if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
-    return {
-      system: evaluationSystem(first.system, recipe),
-      // Graphs of copies are run less often than the protocol says.
-      protocol: first.protocol,
-      measurements: observationsOf(measurements),
-    };
+    const system = evaluationSystem(first.system, recipe);
+    const results = new Results();
+    for (const measurement of measurements) results.put(measurement);
+    // Graphs of copies are run less often than the protocol says.
+    const { protocol, limits } = first;
+    return { system, results, settings: { runOptions: system.runOptions, protocol, limits } };
   }
   const store = await host.openStore(options.store);
   const system = evaluationSystem(await systemOf(store, options, agent), recipe);
-  const protocol = protocolOf(options);
-  const wanted = recipe.models.flatMap((model) => wantedOnAnyOccasion(model, protocol));
-  const results = await knownResults(wanted, system, store);
-  return { system, protocol, measurements: results.observations() };
+  const settings = { ...measureSettingsOf(options), runOptions: system.runOptions };
+  const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
+  const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
+  const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
+  return { system, results: await knownResults(wanted, system, store), settings };
 }
 
 /** Measurements count only where they were taken in the way that is asked for, which nobody can see in a table. */
@@ -143,30 +146,21 @@ any, all of those are estimated. docs/traces.md has more.`,
       const agent = await host.connect(options.server, options.framework);
       const outputs = await prepareOutputs(options);
       const recipe = await recipeOf(references, options, agent, host);
-      const { system, measurements, protocol } = await sourceOf(recipe, options, agent, host);
-      const signatures = new Set(recipe.models.flatMap(signaturesOf));
-      const bricks = new Set(recipe.models.flatMap((model) => model.bricks.map(({ signature }) => signature)));
-      const spread = spreadBetweenOccasions(recipe.models, measurements);
-      const models = recipe.models.map((model) => ({
-        estimate: compose(model, measurements, spread),
-        endToEnd: undefined,
-        kernels: recipe.cut === 'kernel' ? kernelsOf(model) : undefined,
-      }));
-      const report = reportOf(
-        {
-          system,
-          models,
-          spread,
-          bricks: [...signatures].flatMap((signature) => measurements.get(signature) ?? []),
-          sequences: recipe.models.reduce((sum, { sequences }) => sum + sequences.length, 0),
-          uniqueBricks: bricks.size,
-          measured: 0,
-          interrupted: false,
-        },
-        { cut: recipe.cut, granularity: recipe.granularity, batch: recipe.batch, protocol },
-      );
+      const { system, results, settings } = await sourceOf(recipe, options, agent, host);
+      const { cut, granularity, batch } = recipe;
+      const { protocol } = settings;
+      const models = recipe.models.map((model) => ({ recipe: model }));
+      const composed = composeAll(models, results, system, {
+        ...settings,
+        cut,
+        measureEndToEnd: false,
+        interrupted: false,
+        measured: 0,
+        costs: undefined,
+      });
+      const report = reportOf(composed, { cut, granularity, batch, protocol });
       await writeReport(report, outputs, host, () =>
-        chromeTrace(models.map((result) => timedEstimate(result, system))),
+        chromeTrace(composed.models.map((result) => timedEstimate(result, system))),
       );
       if (report.models.some(({ coverage }) => coverage < 1)) {
         if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));

@@ -1,16 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { access, constants, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { type CommandHost, makeFolder, messageOf, PlatformError } from '../../../src/plugin-api.js';
-import { EXPORTERS, type ExportFormat } from '../report/exporter.js';
+import { resolve } from 'node:path';
+import {
+  type CommandHost,
+  PlatformError,
+  requireWritable,
+  TABLE_EXPORTERS,
+  type TableFormat,
+  writeResult,
+} from '../../../src/plugin-api.js';
 import type { Report } from '../report/report.js';
+import { reportResult } from '../report/report-result.js';
 import { toTable } from '../report/table.js';
 import type { PlaceOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
 /** What may be written: the report in its formats, and what it is made of as a trace. */
-export type OutputFormat = ExportFormat | 'trace';
+export type OutputFormat = TableFormat | 'trace';
 
 interface Export {
   readonly format: OutputFormat;
@@ -21,34 +26,6 @@ interface Export {
 export interface Outputs {
   readonly exports: readonly Export[];
   readonly quiet: boolean;
-}
-
-function unwritable(path: string, error: unknown): PlatformError {
-  return new PlatformError(
-    'storage',
-    `${path} cannot be written: ${messageOf(error)}; name another file, or make room`,
-    { cause: error },
-  );
-}
-
-/** Whether a file is replaced as a whole. Devices, pipes and links (such as /dev/stdout) are written through. */
-async function isReplaced(path: string): Promise<boolean> {
-  const existing = await lstat(path).catch(() => undefined);
-  return existing === undefined || existing.isFile();
-}
-
-/** @throws PlatformError `storage` */
-async function requireWritable(path: string): Promise<void> {
-  try {
-    const replaced = await isReplaced(path);
-    if (replaced) makeFolder(dirname(path));
-    await access(replaced ? dirname(path) : path, constants.W_OK);
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-  if ((await stat(path).catch(() => undefined))?.isDirectory() === true) {
-    throw new PlatformError('storage', `${path} is a folder; name a file`);
-  }
 }
 
 /**
@@ -78,21 +55,6 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
   return { exports, quiet: options.quiet ?? false };
 }
 
-/** Writes under a temporary name first, so that a reader never sees half a file. @returns why it could not be written */
-async function writeWhole(path: string, text: string): Promise<PlatformError | undefined> {
-  const temporary = join(dirname(path), `.${randomUUID()}.part`);
-  try {
-    if (await isReplaced(path)) {
-      await writeFile(temporary, text);
-      await rename(temporary, path);
-    } else await writeFile(path, text);
-    return undefined;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    return unwritable(path, error);
-  }
-}
-
 /** A text for each of the exports. */
 type Texts = (format: OutputFormat) => string;
 
@@ -108,16 +70,14 @@ export async function writeExports(
   host: CommandHost,
   show: () => void = () => {},
 ): Promise<void> {
-  const failures: PlatformError[] = [];
+  const failures: unknown[] = [];
   for (const { format, path } of exports) {
     if (path === STANDARD_OUTPUT) continue;
-    const failure = await writeWhole(path, textFor(format));
-    if (failure !== undefined) failures.push(failure);
+    await writeResult(path, textFor(format)).catch((error: unknown) => failures.push(error));
   }
   show();
   for (const { format, path } of exports) if (path === STANDARD_OUTPUT) host.print(textFor(format));
-  const [first] = failures;
-  if (first !== undefined) throw first;
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Whether something goes to standard output already, so that a table has to go elsewhere. */
@@ -138,7 +98,7 @@ export async function writeReport(
   trace: () => string,
 ): Promise<void> {
   await writeExports(
-    (format) => (format === 'trace' ? trace() : EXPORTERS[format](report)),
+    (format) => (format === 'trace' ? trace() : TABLE_EXPORTERS[format](reportResult(report))),
     outputs.exports,
     host,
     () => {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
-import { type Cut, endsOf, prepareModel } from '../bricks/prepare-model.js';
-import type { EmptyCall } from '../bricks/in-context.js';
+import { type CommandHost, type LoadedModel, PlatformError, type TensorType } from '../../../src/plugin-api.js';
+import type { EmptyCall } from '../bricks/empty-call.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
-import type { PreparedModel } from '../bricks/prepare-model.js';
-import { writeSuite } from '../exchange/suite.js';
+import { endsOf, granularityOf, type PreparedModel, prepareModel } from '../bricks/prepare-model.js';
+import { RECIPE_FORMAT } from '../bricks/recipe.js';
+import type { Cut } from '../cut/cut.js';
+import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { loadModels } from './load-models.js';
@@ -29,6 +30,19 @@ function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[]
   const calls = models.map(({ model }) => endsOf(model));
   const unique = [...new Map(calls.map((call) => [`${call.inputs} ${call.outputs}`, call])).values()];
   return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
+}
+
+/** The outputs that are handed over, each list of types once, in an order that tells nothing. */
+function handedOver(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
+  const lists = models.flatMap(({ handingOver }) => (handingOver === undefined ? [] : [handingOver.types]));
+  const unique = new Map(lists.map((types) => [JSON.stringify(types), types]));
+  return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, types]) => types);
+}
+
+/** Every brick with the footprint of its model, where that is what it is measured in. */
+function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[] {
+  const { footprint_bytes: footprintBytes } = recipe;
+  return bricks.map((brick) => ({ ...brick, footprintBytes }));
 }
 
 /** @throws PlatformError `unsupported` where a suite would show what a model has learned */
@@ -69,8 +83,9 @@ Example, of which the second line may run anywhere:
     )
     .action(async (references: string[], options: GenerateOptions) => {
       const settings = cutOf(options);
-      const { cut, granularity } = settings;
+      const { cut } = settings;
       const agent = await host.connect(options.server, options.framework);
+      const granularity = granularityOf(settings, await agent.measuresTogether());
       const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
       const progress = host.progress(options.quiet ?? false);
       const prepared: PreparedModel[] = [];
@@ -86,11 +101,11 @@ Example, of which the second line may run anywhere:
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
       const optimizedFor = cut === 'kernel' ? optimizedForOf(await agent.system(settings.runOptions)) : undefined;
-      const all = prepared.flatMap((model) => model.bricks);
+      const all = prepared.flatMap(suiteBricksOf);
       await writeSuite(
         options.output,
-        { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut) },
-        { format: 'dlbricks-recipe/1', cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
+        { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut), handingOver: handedOver(prepared) },
+        { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
       if (options.quiet !== true) {
         host.warn(

@@ -1,14 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DEFAULT_FRAMEWORK,
+  DEFAULT_LIMITS,
+  DEFAULT_PROTOCOL,
   FRAMEWORK_NAMES,
   type FrameworkName,
   PlatformError,
   type Protocol,
-  type RunOptions,
 } from '../../../src/plugin-api.js';
-import type { Cut, CutSettings } from '../bricks/prepare-model.js';
-import type { Precision } from '../measure/next-occasion.js';
+import type { CutSettings } from '../bricks/prepare-model.js';
+import { type Cut, CUTS } from '../cut/cut.js';
+import { runOptionsOf } from '../estimation.js';
+import type { MeasureSettings } from '../measure/tasks.js';
+import { type Settings, settingsSchema } from '../settings.js';
 
 /** A whole number within bounds, as an option's value. */
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -65,28 +69,23 @@ export interface PlaceOptions extends AgentOptions {
   readonly traceOut?: string;
 }
 
-export const DEFAULTS = { cut: 'kernel', threads: 1, batch: 1, runs: 50, warmup: 3 } as const;
+export const DEFAULTS = { threads: 1, batch: 1 } as const;
 
-/** Longest brick by cut: the paper's single layers; room for a repeated block of kernels. */
-const GRANULARITIES = { layer: 1, kernel: 64 } as const satisfies Record<Cut, number>;
-
-const MIN_RUNS = 10;
-const TIME_BUDGET_MS = 5000;
-const TIME_LIMIT_MS = 120_000;
-const MEMORY_LIMIT_BYTES = 8 * 2 ** 30;
+/** What counts where neither options nor a manifest say otherwise. */
+const DEFAULT_SETTINGS = settingsSchema.parse({});
 
 export function addCutOptions(command: Command): Command {
   return command
     .option(
       '-G, --granularity <n>',
-      `longest brick, in layers or kernels (default: ${GRANULARITIES.layer} layer, ${GRANULARITIES.kernel} kernels)`,
+      'longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)',
       wholeNumber(1, 1_000_000),
     )
     .addOption(
       new Option(
         '--cut <cut>',
-        `where graphs are taken apart: kernel, on the graph that the runtime executes; layer, the paper's method (default: ${DEFAULTS.cut})`,
-      ).choices(['kernel', 'layer']),
+        `where graphs are taken apart: kernel, on the graph that the runtime executes; layer, the paper's method (default: ${DEFAULT_SETTINGS.cut})`,
+      ).choices(CUTS),
     )
     .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumber(1, 65_536))
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
@@ -95,8 +94,8 @@ export function addCutOptions(command: Command): Command {
 function addMeasuringOptions(command: Command): Command {
   return addCutOptions(command)
     .option('--threads <n>', `threads of the runtime (default: ${DEFAULTS.threads})`, wholeNumber(1, 1024))
-    .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULTS.runs})`, wholeNumber(1, 1_000_000))
-    .option('--warmup <n>', `runs before them (default: ${DEFAULTS.warmup})`, wholeNumber(0, 100_000));
+    .option('--runs <n>', `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`, wholeNumber(1, 1_000_000))
+    .option('--warmup <n>', `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`, wholeNumber(0, 100_000));
 }
 
 /** A positive number, as an option's value. */
@@ -110,29 +109,33 @@ function positiveNumber(most: number): (text: string) => number {
   };
 }
 
-/** Percent. */
-const TARGET_ERROR = 5;
-
-/** Multiples of the time that measuring every brick once took. */
-const REPEAT_LIMIT = 1;
-
 /** For the commands that decide how often bricks are measured. */
 export function addPrecisionOptions(command: Command): Command {
   return command
     .option(
       '--target-error <percent>',
-      `measure bricks again, in processes of their own, until their part of each estimate's interval is within this (default: ${TARGET_ERROR}); kernel cut only`,
+      `measure bricks again, in processes of their own, until their part of each estimate's interval is within this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
       positiveNumber(1000),
     )
     .option(
       '--repeat-limit <factor>',
-      `time for that, in multiples of what measuring each brick once took (default: ${REPEAT_LIMIT})`,
+      `time for that, in multiples of what measuring each brick once took (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       positiveNumber(1000),
     );
 }
 
-export function precisionOf({ targetError = TARGET_ERROR, repeatLimit = REPEAT_LIMIT }: PrecisionOptions): Precision {
-  return { targetError: targetError / 100, mostRepetition: repeatLimit };
+/** The plugin's settings as the options say, else as a manifest does, else by default. */
+export function settingsOf(
+  { cut, granularity, targetError, repeatLimit }: MeasuringOptions & PrecisionOptions,
+  manifest: Settings = DEFAULT_SETTINGS,
+): Settings {
+  return {
+    ...manifest,
+    ...(cut === undefined ? {} : { cut }),
+    ...(granularity === undefined ? {} : { granularity }),
+    ...(targetError === undefined ? {} : { target_error: targetError }),
+    ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
+  };
 }
 
 export function addStoreOption(command: Command): Command {
@@ -166,14 +169,10 @@ export function addReportingOptions(command: Command): Command {
   return addExportOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))));
 }
 
-/** How models are cut: as the options say, else as a manifest does, else by default. */
-export function cutOf(
-  options: MeasuringOptions,
-  manifest?: { readonly cut: Cut; readonly granularity?: number | undefined; readonly threads: number },
-): CutSettings {
-  const cut = options.cut ?? manifest?.cut ?? DEFAULTS.cut;
-  const granularity = options.granularity ?? manifest?.granularity ?? GRANULARITIES[cut];
-  return { cut, granularity, runOptions: runOptionsOf(options.threads ?? manifest?.threads ?? DEFAULTS.threads) };
+/** How models are cut. */
+export function cutOf(options: MeasuringOptions): CutSettings {
+  const { cut, granularity } = settingsOf(options);
+  return { cut, granularity, runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads) };
 }
 
 /** @throws PlatformError `usage` for options that say how to cut what is cut already */
@@ -185,20 +184,19 @@ export function refuseCutOptions(options: MeasuringOptions, where: string): void
   }
 }
 
-export function runOptionsOf(threads: number): RunOptions {
-  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
+/** The protocol that the options ask for, on top of a manifest's where there is one. */
+export function protocolOf({ runs: asked, warmup }: MeasuringOptions, manifest: Protocol = DEFAULT_PROTOCOL): Protocol {
+  const runs = asked ?? manifest.runs;
+  return {
+    ...manifest,
+    warmupRuns: warmup ?? manifest.warmupRuns,
+    runs,
+    minRuns: Math.min(runs, manifest.minRuns),
+  };
 }
 
-/** The protocol that the options ask for, on top of a manifest's where there is one. */
-export function protocolOf(options: MeasuringOptions, manifest?: Protocol): Protocol {
-  const runs = options.runs ?? manifest?.runs ?? DEFAULTS.runs;
-  return {
-    warmupRuns: options.warmup ?? manifest?.warmupRuns ?? DEFAULTS.warmup,
-    runs,
-    minRuns: Math.min(runs, manifest?.minRuns ?? MIN_RUNS),
-    timeBudgetMs: manifest?.timeBudgetMs ?? TIME_BUDGET_MS,
-    occasion: 1,
-    timeLimitMs: manifest?.timeLimitMs ?? TIME_LIMIT_MS,
-    memoryLimitBytes: manifest?.memoryLimitBytes ?? MEMORY_LIMIT_BYTES,
-  };
+/** How everything is measured where there is no manifest. */
+export function measureSettingsOf(options: MeasuringOptions): MeasureSettings {
+  const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
+  return { runOptions, protocol: protocolOf(options), limits: DEFAULT_LIMITS };
 }

@@ -5,19 +5,14 @@ import {
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   loadEvaluation,
-  type LoadedModel,
   PlatformError,
-  type Protocol,
-  type System,
 } from '../../../src/plugin-api.js';
+import { type Estimation, runEstimation, runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
-import { evaluate } from '../evaluate.js';
-import type { CutSettings } from '../bricks/prepare-model.js';
-import { measureSuite } from '../measure/measure-suite.js';
-import type { Precision } from '../measure/next-occasion.js';
-import { reportOf } from '../report/report.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
+import { measureSuite } from '../measure/measure-suite.js';
+import { settingsSchema } from '../settings.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 import { prepareOutputs, writeExports, writeReport } from './exports.js';
@@ -25,68 +20,34 @@ import { checkDimensions } from './load-models.js';
 import {
   addPrecisionOptions,
   addReportingOptions,
-  cutOf,
-  DEFAULTS,
+  measureSettingsOf,
   type MeasuringOptions,
   type PlaceOptions,
-  precisionOf,
   type PrecisionOptions,
   protocolOf,
   refuseCutOptions,
-  runOptionsOf,
+  settingsOf,
 } from './options.js';
 import { showProgress } from './show-progress.js';
 
-/** An evaluation with every setting decided. */
-export interface EvaluationSettings {
-  readonly models: readonly LoadedModel[];
-  readonly cut: CutSettings;
-  readonly batch: number;
-  readonly protocol: Protocol;
-  readonly measureEndToEnd: boolean;
-  readonly precision: Precision;
-  /** What the manifest asks of the system and it does not have. */
-  readonly unmet?: (system: System) => readonly string[];
-}
+/** A command starts with its process. */
+const START_MS = 0;
 
 const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
 
-/** Makes sure that the agent is what the evaluation asks for. */
-async function checkSystem(settings: EvaluationSettings, agent: BenchmarkAgent, host: CommandHost): Promise<void> {
-  const { cut, unmet } = settings;
-  const { threads } = cut.runOptions;
-  const system = await agent.system(cut.runOptions);
-  const problems = unmet?.(system) ?? [];
-  if (problems.length > 0) {
-    throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
-  }
-  if (threads > system.cores) {
-    host.warn(
-      `warning: ${threads} threads on ${system.cores} cores: latencies will vary more; ask for fewer with --threads`,
-    );
-  }
-}
-
 /** Measures what is missing, composes, reports; the part that `run` and `validate` share. */
-export async function runEvaluation(
-  settings: EvaluationSettings,
+export async function runAndReport(
+  estimation: Omit<Estimation, 'startMs'>,
   agent: BenchmarkAgent,
   options: PlaceOptions,
   host: CommandHost,
 ): Promise<void> {
-  const { models, cut, batch, protocol, measureEndToEnd, precision } = settings;
-  await checkSystem(settings, agent, host);
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  const request = { models, ...cut, protocol, measureEndToEnd, precision };
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
-  const result = await evaluate(request, context).finally(() => progress.stop());
-  const report = reportOf(result, {
-    ...cut,
-    batch,
-    protocol,
-    targetError: cut.cut === 'kernel' ? precision.targetError : undefined,
+  const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
+    progress.stop();
   });
   const trace = (): string => chromeTrace(result.models.map((model) => timedEstimate(model, result.system)));
   await writeReport(report, outputs, host, trace);
@@ -103,7 +64,7 @@ interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, PlaceOpt
 async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
   const agent = await host.connect(options.server, options.framework);
   const progress = host.progress(options.quiet ?? false);
-  const { manifest, protocol, models, notes, unmet } = await loadEvaluation(path, {
+  const loaded = await loadEvaluation(path, {
     ...(options.batch === undefined ? {} : { batch: options.batch }),
     dimensions: options.dimension,
     signal: host.signal,
@@ -111,27 +72,31 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
       if (plugin !== 'dlbricks') {
         throw new PlatformError(
           'manifest',
-          `${path}: plugin: expected dlbricks, found ${plugin}; another command runs it`,
+          `${path}: plugin: expected dlbricks, found ${plugin}; 'mlmodelscope evaluate ${path}' runs it`,
         );
       }
     },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
+  const { manifest, models, notes, protocol, limits, unmet } = loaded;
   for (const note of notes) progress.note(`note: ${note}`);
   checkDimensions(models, options.dimension);
-  const settings: EvaluationSettings = {
+  const threads = options.threads ?? manifest.threads;
+  const problems = unmet(await agent.system(runOptionsOf(threads)));
+  if (problems.length > 0) {
+    throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
+  }
+  const estimation = {
     models,
-    cut: cutOf(options, manifest),
+    settings: settingsOf(options, loaded.settingsOf(settingsSchema)),
+    threads,
     batch: options.batch ?? manifest.batch_size,
     protocol: protocolOf(options, protocol),
-    measureEndToEnd: manifest.measure_end_to_end,
-    precision: precisionOf(options),
-    unmet,
+    limits,
   };
-  await runEvaluation(settings, agent, options, host);
+  await runAndReport(estimation, agent, options, host);
 }
 
-/** Measures a suite that somebody gave; there is nothing to compose here, so the measurements are the result. */
 async function runSuite(folder: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
   if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
@@ -140,14 +105,14 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
   const agent = await host.connect(options.server, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
-  const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
-  const here = optimizedForOf(await agent.system(runOptions));
+  const settings = measureSettingsOf(options);
+  const here = optimizedForOf(await agent.system(settings.runOptions));
   const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
   const context = { agent, store, signal: host.signal, onEvent: showProgress(progress) };
-  const result = await measureSuite(suite, runOptions, protocolOf(options), context).finally(() => progress.stop());
+  const result = await measureSuite(suite, settings, context).finally(() => progress.stop());
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;

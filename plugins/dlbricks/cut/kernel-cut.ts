@@ -1,6 +1,6 @@
 import type { LayerGraph } from '../../../src/plugin-api.js';
 import { lastUses } from './last-uses.js';
-import type { Sequence } from './layer-cut.js';
+import { requireGranularity, type Sequence } from './layer-cut.js';
 import { roughMs } from './rough-time.js';
 
 /**
@@ -59,6 +59,7 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
  * @param granularity the longest brick allowed, in kernels; 1 makes every kernel a brick
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
+  requireGranularity(granularity);
   const bestPlace = firstOfLeast(liveValues(graph));
   const works = graph.layers.map((kernel) => roughMs(graph, kernel));
   const count = works.length;

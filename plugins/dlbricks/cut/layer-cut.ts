@@ -1,4 +1,4 @@
-import { readNames, type LayerGraph } from '../../../src/plugin-api.js';
+import { type LayerGraph, PlatformError, readNames } from '../../../src/plugin-api.js';
 import { connectedWindows } from './connected-windows.js';
 
 /** Consecutive layers of one model, by their index in topological order. */
@@ -6,6 +6,12 @@ export interface Sequence {
   readonly first: number;
   /** Inclusive. */
   readonly last: number;
+}
+
+/** A sequence has at least one layer. @throws PlatformError `usage` */
+export function requireGranularity(granularity: number): void {
+  if (Number.isInteger(granularity) && granularity >= 1) return;
+  throw new PlatformError('usage', `granularity: expected a whole number from 1, found ${granularity}`);
 }
 
 /** Which sequence reads which other one's output; indices into the list of sequences. */
@@ -43,6 +49,7 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
  * @param granularity the longest sequence allowed, at least 1
  */
 export function findModelSubgraphs(graph: LayerGraph, granularity: number): Decomposition {
+  requireGranularity(granularity);
   const producers = producersOf(graph);
   const isConnected = connectedWindows(producers, granularity);
   const sequences: Sequence[] = [];

@@ -1,27 +1,14 @@
-import type { Measurement } from '../../../src/plugin-api.js';
-import type { ModelRecipe } from '../bricks/recipe.js';
-import { perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
+import type { Context, Measurement } from '../../../src/plugin-api.js';
+import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.js';
+import { benchmarkKey, type Observations } from './observations.js';
+import { lessOverhead, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
 
 // Runs within one process agree far better than processes at different times do. So a brick that matters is measured on
 // several occasions, each in a process of its own, and what an interval is made of is the spread between occasions.
 
-/** Measurements by signature, one per occasion, all of one machine. */
-export type Observations = ReadonlyMap<string, readonly Measurement[]>;
-
-/** Measurements in any order, by signature and in the order of their occasions. */
-export function observationsOf(measurements: Iterable<Measurement>): Observations {
-  const observations = new Map<string, Measurement[]>();
-  for (const measurement of measurements) {
-    const others = observations.get(measurement.signature) ?? [];
-    observations.set(measurement.signature, others);
-    others.push(measurement);
-  }
-  for (const several of observations.values()) several.sort((a, b) => a.protocol.occasion - b.protocol.occasion);
-  return observations;
-}
-
 /** A brick's latency in its model. */
 export interface BrickLatency {
+  readonly kind: 'known';
   /** Mean over the occasions, ms. */
   readonly ms: number;
   /** Latency on each occasion, ms; at least one. */
@@ -34,21 +21,37 @@ export interface BrickLatency {
   readonly costMs: number;
 }
 
-type Brick = ModelRecipe['bricks'][number];
+/** A benchmark without a successful measurement. */
+export interface Unknown {
+  readonly kind: 'unknown';
+  /** Never measured, or how measuring it failed. */
+  readonly reason: string;
+}
 
-/** What is known of one benchmark, or why nothing is. */
-export type Known<T> = T | string;
+/** A call's latency, over all occasions. */
+export interface CallLatency {
+  readonly kind: 'known';
+  readonly within: Summary;
+}
 
-function successes(measurements: readonly Measurement[]): { measurement: Measurement; runMs: readonly number[] }[] {
+interface Taken {
+  readonly measurement: Measurement;
+  readonly summary: Summary;
+}
+
+/** The measurements that succeeded, each summarized: without the cost of watching, where there is one. */
+function successes(measurements: readonly Measurement[]): readonly Taken[] {
   return measurements.flatMap((measurement) => {
     const { outcome } = measurement;
-    return outcome.kind === 'samples' ? [{ measurement, runMs: outcome.runMs }] : [];
+    if (outcome.kind === 'failure') return [];
+    return [{ measurement, summary: lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0) }];
   });
 }
 
-function whyNone(measurements: readonly Measurement[]): string {
+function whyNone(measurements: readonly Measurement[]): Unknown {
   const outcome = measurements[0]?.outcome;
-  return outcome?.kind === 'failure' ? `${outcome.reason}: ${outcome.message}` : 'not measured on this system';
+  const reason = outcome?.kind === 'failure' ? `${outcome.reason}: ${outcome.message}` : 'not measured on this system';
+  return { kind: 'unknown', reason };
 }
 
 /** Mean of what several occasions say, each with the same weight. */
@@ -63,39 +66,67 @@ function meanSummary(summaries: readonly Summary[]): Summary {
   };
 }
 
-/** Latency of a call without work, over all occasions. */
-export function callLatency(signature: string, observations: Observations): Known<Summary> {
+/** Latency of a call without work. */
+export function callLatency(signature: string, observations: Observations): CallLatency | Unknown {
   const measurements = observations.get(signature) ?? [];
   const taken = successes(measurements);
-  return taken.length === 0 ? whyNone(measurements) : meanSummary(taken.map(({ runMs }) => summarize(runMs)));
+  if (taken.length === 0) return whyNone(measurements);
+  return { kind: 'known', within: meanSummary(taken.map(({ summary }) => summary)) };
 }
 
-/** A brick's latency from all its occasions; those that failed count only where all did. */
-export function brickLatency({ signature, context }: Brick, observations: Observations): Known<BrickLatency> {
-  const measurements = observations.get(context?.benchmark ?? signature) ?? [];
+/** What handing over a model's outputs costs: a call that does, less the same without. */
+export function handingOverLatency(
+  { leaving, staying }: NonNullable<ModelRecipe['handing_over']>,
+  observations: Observations,
+): CallLatency | Unknown {
+  const [handed, kept] = [callLatency(leaving, observations), callLatency(staying, observations)];
+  if (handed.kind === 'unknown') return handed;
+  if (kept.kind === 'unknown') return kept;
+  return { kind: 'known', within: perCopy(handed.within, kept.within, 1) };
+}
+
+/** What the measurements of a brick are found by: of what is measured in its stead where that is another benchmark. */
+export function brickKey({ signature, context: copies }: BrickRecipe, context: Context | undefined): string {
+  return copies === undefined ? benchmarkKey(signature, context) : benchmarkKey(copies.benchmark, undefined);
+}
+
+/**
+ * A brick's latency from all its occasions; those that failed count only where all did.
+ *
+ * @param context of its model, see contextOf
+ */
+export function brickLatency(
+  brick: BrickRecipe,
+  context: Context | undefined,
+  observations: Observations,
+): BrickLatency | Unknown {
+  const measurements = observations.get(brickKey(brick, context)) ?? [];
   const taken = successes(measurements);
   if (taken.length === 0) return whyNone(measurements);
-  let summaries = taken.map(({ runMs }) => summarize(runMs));
-  if (context !== undefined) {
-    const baseline = callLatency(context.baseline, observations);
-    if (typeof baseline === 'string') return baseline;
-    summaries = summaries.map((together) => perCopy(together, baseline, context.copies));
+  let summaries = taken.map(({ summary }) => summary);
+  if (brick.context !== undefined) {
+    const { baseline, copies } = brick.context;
+    const call = callLatency(baseline, observations);
+    if (call.kind === 'unknown') return call;
+    summaries = summaries.map((together) => perCopy(together, call.within, copies));
   }
   const within = meanSummary(summaries);
   return {
+    kind: 'known',
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
     within,
-    runs: taken.reduce((sum, { runMs }) => sum + runMs.length, 0),
+    runs: taken.reduce((sum, { measurement: { outcome } }) => {
+      return outcome.kind === 'samples' ? sum + outcome.runMs.length : sum;
+    }, 0),
     costMs: taken.reduce((sum, { measurement }) => sum + measurement.costMs, 0),
   };
 }
 
-/** How often each brick of a recipe stands in its model. */
-export function countsOf({ bricks, sequences }: ModelRecipe): readonly number[] {
-  const counts = bricks.map(() => 0);
-  for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
-  return counts;
+/** A recipe, and what surrounds its bricks on the system whose measurements are meant. */
+export interface RecipeInContext {
+  readonly recipe: ModelRecipe;
+  readonly context: Context | undefined;
 }
 
 /**
@@ -103,20 +134,19 @@ export function countsOf({ bricks, sequences }: ModelRecipe): readonly number[] 
  * counts by the time that it takes in the models. undefined where none was.
  */
 export function spreadBetweenOccasions(
-  recipes: readonly ModelRecipe[],
+  recipes: readonly RecipeInContext[],
   observations: Observations,
 ): Spread | undefined {
   const groups = new Map<string, { values: readonly number[]; weight: number }>();
-  for (const recipe of recipes) {
+  for (const { recipe, context } of recipes) {
     const counts = countsOf(recipe);
     for (const [index, brick] of recipe.bricks.entries()) {
-      const latency = brickLatency(brick, observations);
-      if (typeof latency === 'string' || latency.occasionsMs.length < 2 || latency.ms <= 0) continue;
+      const latency = brickLatency(brick, context, observations);
+      if (latency.kind === 'unknown' || latency.occasionsMs.length < 2 || latency.ms <= 0) continue;
       // In another context it is another measurement.
-      const benchmark = brick.context?.benchmark ?? brick.signature;
-      const before = groups.get(benchmark)?.weight ?? 0;
-      const weight = before + latency.ms * (counts[index] ?? 0);
-      groups.set(benchmark, { values: latency.occasionsMs, weight });
+      const key = brickKey(brick, context);
+      const before = groups.get(key)?.weight ?? 0;
+      groups.set(key, { values: latency.occasionsMs, weight: before + latency.ms * (counts[index] ?? 0) });
     }
   }
   return pooledSpread([...groups.values()]);

@@ -1,14 +1,19 @@
-import { type BrickLatency, brickLatency, callLatency, countsOf, type Observations } from './brick-latency.js';
-import type { ModelRecipe } from '../bricks/recipe.js';
+import type { Context } from '../../../src/plugin-api.js';
+import { type BrickRecipe, countsOf } from '../bricks/recipe.js';
 import {
-  errorsWithinRuns,
-  type Interval,
-  intervalAround,
-  marginOf,
-  type Spread,
-  type Summary,
-  sumWithInterval,
-} from './statistics.js';
+  brickKey,
+  type BrickLatency,
+  brickLatency,
+  type CallLatency,
+  callLatency,
+  handingOverLatency,
+  type RecipeInContext,
+  type Unknown,
+} from './brick-latency.js';
+import { intervalWithinRuns, predictionInterval, type Uncertainty } from './interval.js';
+import { longestPath } from './longest-path.js';
+import type { Observations } from './observations.js';
+import type { Interval, Spread } from './statistics.js';
 
 /** A brick that an estimate needs and has no latency for. */
 export interface Missing {
@@ -23,13 +28,13 @@ export interface Missing {
 /** A brick that an estimate is made of. */
 export interface Part {
   readonly signature: string;
-  /** Signature of what is measured for it: the graph of its copies, or itself. */
+  /** What its measurements are found by. */
   readonly benchmark: string;
   readonly operators: readonly string[];
   /** How many of the model's sequences it stands for. */
   readonly count: number;
-  /** How many copies in one graph stand for its context; undefined where it was measured on its own. */
-  readonly copies: number | undefined;
+  /** How it is measured: together with others, as so many copies in one graph, or alone. */
+  readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
   /** Latency in ms; undefined where it has none. */
   readonly ms: number | undefined;
   /** On how many occasions it was measured, each in a process of its own. */
@@ -54,6 +59,8 @@ export interface Estimate {
   readonly sequential: Interval | undefined;
   /** Longest path through the graph of sequences: what a runtime with unlimited parallelism would need. */
   readonly parallel: Interval | undefined;
+  /** The sequences on the longest path, in their order. */
+  readonly longestPath: readonly number[];
   /** Half the width of the interval of the bricks' own error, relative: what measuring more would reduce. undefined where not known. */
   readonly measuringError: number | undefined;
   /** Its bricks, in the order of the recipe. */
@@ -61,78 +68,35 @@ export interface Estimate {
   readonly missing: readonly Missing[];
 }
 
-/**
- * Sum of the heaviest path. Sequences are in topological order, so that one pass is enough.
- * @param weights per sequence; a sequence without a latency weighs nothing, and the estimate's coverage says so
- * @returns the sequences on the path
- */
-export function longestPath(recipe: Pick<ModelRecipe, 'sequences' | 'edges'>, weights: readonly number[]): number[] {
-  const incoming: number[][] = recipe.sequences.map(() => []);
-  for (const [from, to] of recipe.edges) incoming[to]?.push(from);
-  const length: number[] = [];
-  const previous: number[] = [];
-  for (const [sequence, from] of incoming.entries()) {
-    let best = -1;
-    for (const candidate of from) if (best < 0 || (length[candidate] ?? 0) > (length[best] ?? 0)) best = candidate;
-    previous.push(best);
-    length.push((weights[sequence] ?? 0) + (length[best] ?? 0));
+function wayOf(brick: BrickRecipe, context: Context | undefined): Part['measured'] {
+  if (brick.context !== undefined) return { way: 'copies', copies: brick.context.copies };
+  return { way: context === undefined ? 'alone' : 'together' };
+}
+
+function isKnown<T extends { readonly kind: 'known' }>(found: T | Unknown): found is T {
+  return found.kind === 'known';
+}
+
+/** A call of a model's run, by what measures it. */
+interface Call {
+  readonly signature: string;
+  readonly operators: readonly string[];
+  readonly latency: CallLatency | Unknown;
+}
+
+function callsOf(
+  { recipe: { call, handing_over: handed } }: RecipeInContext,
+  observations: Observations,
+): readonly Call[] {
+  const calls: Call[] = [];
+  if (call !== undefined) {
+    calls.push({ signature: call, operators: ['(empty call)'], latency: callLatency(call, observations) });
   }
-  let at = length.reduce((best, value, index) => (value > (length[best] ?? -1) ? index : best), -1);
-  const path: number[] = [];
-  for (; at >= 0; at = previous[at] ?? -1) path.push(at);
-  return path.reverse();
-}
-
-/**
- * What the method itself leaves out, as a standard deviation relative to the latency: a model is not quite the sum of its
- * bricks, however well they are measured. Estimated over all models of docs/accuracy.md together, not fitted to any.
- */
-export const METHOD_ERROR = 0.02;
-
-/** What a sum over sequences may be off by. */
-interface Uncertainty {
-  readonly interval: Interval;
-  /** Of the interval, the part that measuring bricks on more occasions would take away, relative; undefined where not known. */
-  readonly measuringError: number | undefined;
-}
-
-interface MeasuredSum {
-  readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
-  readonly call: Summary | undefined;
-}
-
-/**
- * The interval in which a measurement of the whole model is expected, taken in a process of its own at another time.
- * Its parts: the spread between occasions, once for the bricks' mean, whose errors go together since the machine
- * drifts for all alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
- */
-function predictionInterval({ terms, call }: MeasuredSum, spread: Spread | undefined): Uncertainty {
-  const parts = [
-    ...terms.map(({ latency: { within }, count }) => ({ summary: within, count })),
-    ...(call === undefined ? [] : [{ summary: call, count: 1 }]),
-  ];
-  const ms = parts.reduce((sum, { summary, count }) => sum + summary.ms * count, 0);
-  const withinRuns = errorsWithinRuns(parts);
-  if (spread === undefined || withinRuns === undefined) {
-    return { interval: { ms, lowMs: undefined, highMs: undefined }, measuringError: undefined };
+  if (handed !== undefined) {
+    const latency = handingOverLatency(handed, observations);
+    calls.push({ signature: handed.leaving, operators: ['(handing over outputs)'], latency });
   }
-  const ofBricks = terms.reduce((sum, { latency, count }) => {
-    return sum + (count * latency.ms * spread.relative) / Math.sqrt(latency.occasionsMs.length);
-  }, 0);
-  const { degreesOfFreedom } = spread;
-  const measuring = [...withinRuns, { deviationMs: ofBricks, degreesOfFreedom }];
-  const margin = marginOf([
-    ...withinRuns,
-    { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
-    { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
-  ]);
-  return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
-}
-
-/** The paper's way knows only how runs within one process differ. */
-function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
-  const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
-  return { interval, measuringError: undefined };
+  return calls;
 }
 
 /**
@@ -142,33 +106,43 @@ function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
  *
  * @param spread between occasions of measuring; without, nothing is known of how far an estimate in context may be off
  */
-export function compose(recipe: ModelRecipe, observations: Observations, spread?: Spread): Estimate {
+export function compose(model: RecipeInContext, observations: Observations, spread?: Spread): Estimate {
+  const { recipe, context } = model;
   const { name, layers, bricks, sequences } = recipe;
   const counts = countsOf(recipe);
-  const known = bricks.map((brick) => brickLatency(brick, observations));
-  const call = recipe.call === undefined ? undefined : callLatency(recipe.call, observations);
-  const missing = bricks.flatMap(({ signature, operators }, index): Missing[] => {
-    const reason = known[index];
-    return typeof reason === 'string' ? [{ signature, operators, count: counts[index] ?? 0, reason }] : [];
-  });
+  const latencies = bricks.map((brick) => brickLatency(brick, context, observations));
+  const calls = callsOf(model, observations);
   const latencyAt = (brick: number): BrickLatency | undefined => {
-    const latency = known[brick];
-    return typeof latency === 'object' ? latency : undefined;
+    const latency = latencies[brick];
+    return latency?.kind === 'known' ? latency : undefined;
   };
+  const knownCalls = calls
+    .map(({ latency }) => latency)
+    .filter(isKnown)
+    .map(({ within }) => within);
   const sumOver = (ofBricks: readonly number[]): Uncertainty | undefined => {
     const terms = ofBricks.flatMap((count, brick) => {
       const latency = latencyAt(brick);
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
     });
     if (terms.length === 0) return undefined;
-    const sum = { terms, call: typeof call === 'object' ? call : undefined };
+    const sum = { terms, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread);
   };
   const path = longestPath(
     recipe,
     sequences.map((brick) => latencyAt(brick)?.ms ?? 0),
   );
-  const missed = missing.reduce((sum, { count }) => sum + count, 0);
+  const onPath = path.map((sequence) => sequences[sequence] ?? 0);
+  const missingBricks = bricks.flatMap(({ signature, operators }, index): Missing[] => {
+    const latency = latencies[index];
+    if (latency?.kind !== 'unknown') return [];
+    return [{ signature, operators, count: counts[index] ?? 0, reason: latency.reason }];
+  });
+  const missingCalls = calls.flatMap(({ signature, operators, latency }): Missing[] => {
+    return latency.kind === 'known' ? [] : [{ signature, operators, count: 0, reason: latency.reason }];
+  });
+  const missed = missingBricks.reduce((sum, { count }) => sum + count, 0);
   const sequential = sumOver(counts);
   return {
     name,
@@ -177,17 +151,18 @@ export function compose(recipe: ModelRecipe, observations: Observations, spread?
     uniqueBricks: bricks.length,
     coverage: sequences.length === 0 ? 0 : (sequences.length - missed) / sequences.length,
     sequential: sequential?.interval,
-    parallel: sumOver(countsOf({ ...recipe, sequences: path.map((sequence) => sequences[sequence] ?? 0) }))?.interval,
+    parallel: sumOver(countsOf({ bricks, sequences: onPath }))?.interval,
+    longestPath: path,
     measuringError: sequential?.measuringError,
-    parts: bricks.map(({ signature, operators, context }, index) => {
+    parts: bricks.map((brick, index) => {
       const latency = latencyAt(index);
-      const benchmark = context?.benchmark ?? signature;
+      const benchmark = brickKey(brick, context);
       return {
-        signature,
+        signature: brick.signature,
         benchmark,
-        operators,
+        operators: brick.operators,
         count: counts[index] ?? 0,
-        copies: context?.copies,
+        measured: wayOf(brick, context),
         ms: latency?.ms,
         occasions: latency?.occasionsMs.length ?? 0,
         tried: observations.get(benchmark)?.length ?? 0,
@@ -195,9 +170,6 @@ export function compose(recipe: ModelRecipe, observations: Observations, spread?
         costMs: latency?.costMs ?? 0,
       };
     }),
-    missing:
-      typeof call === 'string' && recipe.call !== undefined
-        ? [...missing, { signature: recipe.call, operators: ['(empty call)'], count: 0, reason: call }]
-        : missing,
+    missing: [...missingBricks, ...missingCalls],
   };
 }

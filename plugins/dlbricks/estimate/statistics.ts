@@ -86,6 +86,11 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
   };
 }
 
+/** Latency of a run less what watching it costs; never negative. @param overheadMs known far better than the latency */
+export function lessOverhead(summary: Summary, overheadMs: number): Summary {
+  return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
+}
+
 /** Share of cases in which an interval of this project claims to hold the true value. */
 export const CONFIDENCE = 0.95;
 

@@ -1,13 +1,31 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Measurement, measurementSchema, messageOf, PlatformError, z } from '../../../src/plugin-api.js';
+import {
+  isPlausibleMs,
+  type Measurement,
+  messageOf,
+  PLAUSIBLE_MS,
+  PlatformError,
+  schemaProblems,
+  storedMeasurementSchema,
+  z,
+} from '../../../src/plugin-api.js';
 
 const MOST_BYTES = 1024 * 2 ** 20;
+
+/** A measurement of whose times something can be told; a store keeps any, an estimate of 1e308 ms is none. */
+const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
+  const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
+  const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
+  if (implausible === undefined) return;
+  context.addIssue({ code: 'custom', message: `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}` });
+});
 
 /** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
 const resultsSchema = z
   .strictObject({
-    format: z.literal('dlbricks-results/1'),
-    measurements: z.array(measurementSchema).min(1),
+    /** 1 has measurements in an older form. */
+    format: z.enum(['dlbricks-results/1', 'dlbricks-results/2']),
+    measurements: z.array(plausibleSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
     const systems = new Set(measurements.map(({ system }) => system.fingerprint)).size;
@@ -16,7 +34,11 @@ const resultsSchema = z
     }
     const twice =
       measurements.length -
-      new Set(measurements.map(({ signature, protocol }) => `${signature} ${protocol.occasion}`)).size;
+      new Set(
+        measurements.map(({ signature, context: surroundings, occasion }) => {
+          return `${signature} ${surroundings?.footprintBytes ?? ''} ${occasion}`;
+        }),
+      ).size;
     if (twice > 0) {
       const message = `expected each benchmark once per occasion, found ${twice} that are there again`;
       context.addIssue({ code: 'custom', path: ['measurements'], message });
@@ -25,7 +47,7 @@ const resultsSchema = z
 
 /** The text of a results file. */
 export function resultsText(measurements: readonly Measurement[]): string {
-  const document: z.infer<typeof resultsSchema> = { format: 'dlbricks-results/1', measurements: [...measurements] };
+  const document: z.infer<typeof resultsSchema> = { format: 'dlbricks-results/2', measurements: [...measurements] };
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
@@ -45,8 +67,6 @@ export async function readResults(path: string): Promise<readonly Measurement[]>
   }
   const parsed = resultsSchema.safeParse(content);
   if (parsed.success) return parsed.data.measurements;
-  const problems = parsed.error.issues
-    .slice(0, 20)
-    .map((issue) => `${path}: ${issue.path.join('.') || 'results'}: ${issue.message}`);
-  throw new PlatformError('usage', problems.join('\n'));
+  const problems = schemaProblems(parsed.error, { whole: 'results', most: 20 });
+  throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }

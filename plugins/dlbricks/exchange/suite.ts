@@ -8,22 +8,26 @@ import {
   PlatformError,
   messageOf,
   parseModel,
+  schemaProblems,
   signatureOf,
+  type TensorType,
+  writeFileAtomically,
   z,
 } from '../../../src/plugin-api.js';
 import { type Brick, roleOf } from '../bricks/brick.js';
-import { type EmptyCall, inContext, MOST_COPIES, type MeasurableBrick } from '../bricks/in-context.js';
+import { inContext, MOST_COPIES, type MeasurableBrick } from '../bricks/copies-in-context.js';
+import type { EmptyCall } from '../bricks/empty-call.js';
 import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
 import type { Recipe } from '../bricks/recipe.js';
 
 const MOST_BRICK_BYTES = 64 * 2 ** 20;
 const MOST_SUITE_BYTES = 256 * 2 ** 20;
 
+/** No model touches more in one run. */
+const MOST_FOOTPRINT_BYTES = 2 ** 50;
+
 /** Inputs or outputs of a model that is worth a suite. */
 const MOST_ENDS = 10_000;
-
-/** How many problems of one file are told at once. */
-const MOST_PROBLEMS = 20;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -40,14 +44,28 @@ const brickSchema = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{64}$/),
   operators: z.array(z.string().max(256)),
   inputs: z.array(inputSchema),
-  /** In how many copies it is to be measured, once each; absent where it is measured on its own. */
+  /** In how many copies it is to be measured, once each; absent where it is measured on its own or together with others. */
   copies: z.array(z.int().min(1).max(MOST_COPIES)).min(1).max(16).optional(),
+  /** Bytes that the models touch in one run in which it stands: it is to be measured together with others, once for each. */
+  footprints: z.array(z.int().min(1).max(MOST_FOOTPRINT_BYTES)).min(1).max(64).optional(),
 });
 
 type BrickDocument = z.infer<typeof brickSchema>;
 
+/** A model's outputs whose handing over takes time. */
+const outputsSchema = z
+  .array(
+    z.strictObject({
+      element_type: z.string().refine(isElementType, 'not an element type'),
+      dims: z.array(z.int().nonnegative()).max(64),
+    }),
+  )
+  .min(1)
+  .max(MOST_ENDS);
+
 const suiteSchema = z.strictObject({
-  format: z.literal('dlbricks-suite/1'),
+  /** 1 knows no footprints. */
+  format: z.enum(['dlbricks-suite/1', 'dlbricks-suite/2']),
   cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
   /** What its graphs were optimized for; absent at the layer cut. */
@@ -56,6 +74,8 @@ const suiteSchema = z.strictObject({
   calls: z
     .array(z.strictObject({ inputs: z.int().min(0).max(MOST_ENDS), outputs: z.int().min(1).max(MOST_ENDS) }))
     .optional(),
+  /** Outputs that are handed over, for each model that has large ones. */
+  handing_over: z.array(outputsSchema).optional(),
   bricks: z
     .array(brickSchema)
     .min(1)
@@ -65,16 +85,24 @@ const suiteSchema = z.strictObject({
     ),
 });
 
+/** A brick of a suite: copies of it are measured, or it is measured together with others, or it is measured alone. */
+export interface SuiteBrick extends MeasurableBrick {
+  /** Of the model that it stands in; see footprint.ts. */
+  readonly footprintBytes?: number | undefined;
+}
+
 /** The unique bricks of a set of models, ready to be measured by somebody who has none of the models. */
 export interface Suite {
   readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
   /** What its graphs were optimized for; undefined at the layer cut, where nothing was. */
   readonly optimizedFor?: OptimizedFor | undefined;
-  /** Each with the context that it is to be measured in; a brick that stands in several is there several times. */
-  readonly bricks: readonly MeasurableBrick[];
+  /** A brick that is to be measured in several ways is there several times. */
+  readonly bricks: readonly SuiteBrick[];
   /** Empty calls to be measured beside them. */
-  readonly calls?: readonly EmptyCall[];
+  readonly calls: readonly EmptyCall[];
+  /** Outputs of models whose handing over is to be measured. */
+  readonly handingOver: readonly (readonly TensorType[])[];
 }
 
 /** Where in a suite's folder a brick's file is. */
@@ -86,32 +114,52 @@ function bySignature(a: Brick, b: Brick): number {
   return a.signature < b.signature ? -1 : 1;
 }
 
-/** The numbers of copies of each brick, in ascending order. */
-function copiesOf(bricks: readonly MeasurableBrick[], signature: string): { readonly copies?: number[] } {
-  const copies = bricks.flatMap((brick) => (brick.signature === signature ? (brick.context?.copies ?? []) : []));
-  return copies.length === 0 ? {} : { copies: [...new Set(copies)].sort((a, b) => a - b) };
+/** The values of a brick's field in all ways in which it is measured, each once, in ascending order. */
+function valuesOf(
+  bricks: readonly SuiteBrick[],
+  value: (brick: SuiteBrick) => number | undefined,
+): readonly number[] | undefined {
+  const values = bricks.flatMap((brick) => value(brick) ?? []);
+  return values.length === 0 ? undefined : [...new Set(values)].sort((a, b) => a - b);
 }
 
-function suiteDocument({ cut, granularity, optimizedFor, bricks, calls }: Suite): z.infer<typeof suiteSchema> {
-  const unique = new Map(bricks.map((brick) => [brick.signature, brick]));
-  return {
-    format: 'dlbricks-suite/1',
-    cut,
-    granularity,
-    ...(optimizedFor === undefined ? {} : { optimized_for: optimizedFor }),
-    ...(calls === undefined || calls.length === 0 ? {} : { calls: [...calls] }),
-    bricks: [...unique.values()].map(({ signature, operators, inputs }) => ({
-      signature,
-      operators: [...operators],
-      inputs: inputs.map(({ name, role, elementType, dims, fill }) => ({
+function brickDocument(ways: readonly SuiteBrick[]): BrickDocument[] {
+  const [brick] = ways;
+  if (brick === undefined) return [];
+  const copies = valuesOf(ways, (one) => one.copies?.copies);
+  const footprints = valuesOf(ways, ({ footprintBytes }) => footprintBytes);
+  return [
+    {
+      signature: brick.signature,
+      operators: [...brick.operators],
+      inputs: brick.inputs.map(({ name, role, elementType, dims, fill }) => ({
         name,
         role,
         element_type: elementType,
         dims: [...dims],
         ...fill,
       })),
-      ...copiesOf(bricks, signature),
-    })),
+      ...(copies && { copies: [...copies] }),
+      ...(footprints && { footprints: [...footprints] }),
+    },
+  ];
+}
+
+function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
+  const { cut, granularity, optimizedFor, bricks, calls, handingOver } = suite;
+  const ways = new Map<string, SuiteBrick[]>();
+  for (const brick of bricks) ways.set(brick.signature, [...(ways.get(brick.signature) ?? []), brick]);
+  const handed = handingOver.map((types) =>
+    types.map(({ elementType, dims }) => ({ element_type: elementType, dims: [...dims] })),
+  );
+  return {
+    format: 'dlbricks-suite/2',
+    cut,
+    granularity,
+    ...(optimizedFor === undefined ? {} : { optimized_for: optimizedFor }),
+    ...(calls.length === 0 ? {} : { calls: [...calls] }),
+    ...(handed.length === 0 ? {} : { handing_over: handed }),
+    bricks: [...ways.values()].flatMap(brickDocument),
   };
 }
 
@@ -130,7 +178,6 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   const target = join(folder, 'suite');
   const recipePath = join(folder, 'recipe.json');
   const temporary = join(folder, `.suite-${randomUUID()}`);
-  const temporaryRecipe = `${temporary}.recipe.json`;
   for (const path of [target, recipePath]) {
     const exists = await stat(path).then(
       () => true,
@@ -144,15 +191,14 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
     const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
     for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
     await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
-    await writeFile(temporaryRecipe, `${JSON.stringify(recipe, null, 1)}\n`);
+    const recipeText = `${JSON.stringify(recipe, null, 1)}\n`;
     await rename(temporary, target);
-    await rename(temporaryRecipe, recipePath).catch(async (error: unknown) => {
+    await writeFileAtomically(recipePath, recipeText).catch(async (error: unknown) => {
       await remove(target);
       throw error;
     });
   } catch (error) {
     await remove(temporary);
-    await remove(temporaryRecipe);
     throw new PlatformError(
       'storage',
       `${folder}: the suite could not be written: ${messageOf(error)}; make room or name another folder with -o`,
@@ -194,24 +240,25 @@ export async function readSuite(folder: string): Promise<Suite> {
   }
   const parsed = suiteSchema.safeParse(content);
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .slice(0, MOST_PROBLEMS)
-      .map((issue) => `${path}: ${issue.path.join('.') || 'suite'}: ${issue.message}`);
-    throw new PlatformError('usage', problems.join('\n'));
+    const problems = schemaProblems(parsed.error, { whole: 'suite', most: 20 });
+    throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
   }
-  const bricks: MeasurableBrick[] = [];
+  const bricks: SuiteBrick[] = [];
   for (const document of parsed.data.bricks) {
     const brick = await readBrick(folder, document);
-    if (document.copies === undefined) bricks.push(brick);
-    for (const copies of document.copies ?? []) bricks.push({ ...brick, context: inContext(brick, copies) });
+    const { copies = [], footprints = [] } = document;
+    if (copies.length + footprints.length === 0) bricks.push(brick);
+    for (const count of copies) bricks.push({ ...brick, copies: inContext(brick, count) });
+    for (const footprintBytes of footprints) bricks.push({ ...brick, footprintBytes });
   }
-  const { cut, granularity, optimized_for: optimizedFor, calls } = parsed.data;
+  const { cut, granularity, optimized_for: optimizedFor, calls = [], handing_over: handed = [] } = parsed.data;
   return {
     cut,
     granularity,
     ...(optimizedFor === undefined ? {} : { optimizedFor }),
     bricks,
-    ...(calls === undefined ? {} : { calls }),
+    calls,
+    handingOver: handed.map((types) => types.map(({ element_type, dims }) => ({ elementType: element_type, dims }))),
   };
 }
 

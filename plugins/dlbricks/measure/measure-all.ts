@@ -1,37 +1,25 @@
 import {
   type BenchmarkAgent,
-  type Measurement,
+  type EvaluationEvent,
+  type MeasuredRequest,
   PlatformError,
   type ResultStore,
-  type RunOptions,
 } from '../../../src/plugin-api.js';
+import type { Results } from './results.js';
 import { Patience, undisturbed } from './retake.js';
-import type { Results, Task } from './plan.js';
+import type { Task } from './tasks.js';
 
-/** Where an evaluation runs. */
+/** Where and for whom measurements are taken. */
 export interface MeasuringContext {
   readonly agent: BenchmarkAgent;
   readonly store: ResultStore;
   /** Aborted: no further measurement starts, and what there is is composed. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: EstimateEvent) => void;
+  readonly onEvent: (event: EvaluationEvent) => void;
 }
 
-/** How far an evaluation is. */
-export type EstimateEvent =
-  | { readonly kind: 'preparing'; readonly model: string; readonly done: number; readonly total: number }
-  | {
-      readonly kind: 'planned';
-      readonly layers: number;
-      readonly unique: number;
-      readonly known: number;
-      readonly toMeasure: number;
-    }
-  | { readonly kind: 'repeating'; readonly bricks: number }
-  | { readonly kind: 'measuring'; readonly label: string; readonly done: number; readonly total: number }
-  | { readonly kind: 'disturbed'; readonly share: number }
-  | { readonly kind: 'running'; readonly runsDone: number; readonly runsTotal: number }
-  | { readonly kind: 'warning'; readonly message: string };
+/** Time between two events that only say how far one measurement is. */
+const RUNNING_INTERVAL_MS = 500;
 
 /** Where tasks stand in what is counted as one. */
 export interface Position {
@@ -39,36 +27,81 @@ export interface Position {
   readonly total: number;
 }
 
-/** Measures until done or interrupted, each result stored at once. @returns how many were measured */
-export async function measureAll(
-  tasks: readonly Task[],
-  results: Results,
-  runOptions: RunOptions,
-  { agent, store, signal, onEvent }: MeasuringContext,
-  { before, total }: Position = { before: 0, total: tasks.length },
-): Promise<number> {
-  const patience = new Patience();
-  for (const [done, { label, benchmark, protocol, optimizationLevel }] of tasks.entries()) {
-    if (signal.aborted) return done;
-    onEvent({ kind: 'measuring', label, done: before + done, total });
-    let measurement: Measurement;
-    try {
-      const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-      const onProgress = ({ runsDone, runsTotal }: { runsDone: number; runsTotal: number }): void =>
-        onEvent({ kind: 'running', runsDone, runsTotal });
-      const take = (): Promise<Measurement> => agent.measure(benchmark, options, protocol, { signal, onProgress });
-      const onRetake = (share: number): void => onEvent({ kind: 'disturbed', share });
-      measurement = await undisturbed(take, signal, { patience, onRetake });
-    } catch (error) {
-      if (error instanceof PlatformError && error.code === 'cancelled') return done;
-      throw error;
-    }
-    await store.putMeasurement(measurement);
-    results.put(measurement);
-    if (measurement.outcome.kind === 'failure') {
-      const { reason, message } = measurement.outcome;
-      onEvent({ kind: 'warning', message: `${label}: ${reason}: ${message}` });
-    }
+/** Measures, each result stored at once, and counts. One for an evaluation. */
+export class Measuring {
+  readonly #patience = new Patience();
+  #wallMs = 0;
+
+  constructor(
+    private readonly context: MeasuringContext,
+    private readonly results: Results,
+  ) {}
+
+  /** Wall time that all measuring took so far, waiting and what was taken in vain included; ms. */
+  get wallMs(): number {
+    return this.#wallMs;
   }
-  return tasks.length;
+
+  /** Measures until done or interrupted. @returns how many were measured */
+  async measure(tasks: readonly Task[], position: Position = { before: 0, total: tasks.length }): Promise<number> {
+    const { agent, store, signal, onEvent } = this.context;
+    if (tasks.length === 0 || signal.aborted) return 0;
+    const startMs = performance.now();
+    let done = 0;
+    const tell = this.#progress(tasks, position, () => done);
+    const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
+      const requests = indices.flatMap((index) => tasks[index]?.request ?? []);
+      const onProgress = tell.running(indices);
+      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
+        const ofTask = indices[index];
+        if (ofTask !== undefined) yield { index: ofTask, measurement };
+      }
+    };
+    const retaking = { patience: this.#patience, signal, onRetake: tell.retaking };
+    try {
+      for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
+        await store.putMeasurement(measurement);
+        this.results.put(measurement);
+        done++;
+        if (measurement.outcome.kind === 'failure') {
+          const { reason, message } = measurement.outcome;
+          onEvent({ kind: 'note', level: 'warning', message: `${tasks[index]?.label ?? ''}: ${reason}: ${message}` });
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
+    } finally {
+      this.#wallMs += performance.now() - startMs;
+    }
+    return done;
+  }
+
+  /** Tells what is being measured. */
+  #progress(tasks: readonly Task[], { before, total }: Position, done: () => number) {
+    const { onEvent } = this.context;
+    let label = '';
+    let toldMs = 0;
+    const measuring = (detail?: string): void => {
+      toldMs = performance.now();
+      const text = detail === undefined ? label : `${label} (${detail})`;
+      onEvent({ kind: 'measuring', done: before + done(), total, label: text });
+    };
+    return {
+      running: (indices: readonly number[]) => {
+        return (progress: { index: number; together: number; runsDone: number; runsTotal: number }): void => {
+          const { index, together, runsDone, runsTotal } = progress;
+          const of = tasks[indices[index] ?? 0]?.label ?? '';
+          const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
+          if (session !== label) {
+            label = session;
+            measuring();
+          } else if (performance.now() - toldMs >= RUNNING_INTERVAL_MS) measuring(`run ${runsDone} of ${runsTotal}`);
+        };
+      },
+      retaking: (measurements: number, disturbance: number): void => {
+        const share = (disturbance * 100).toFixed(0);
+        measuring(`${measurements} again: other processes took ${share} % of the processors`);
+      },
+    };
+  }
 }

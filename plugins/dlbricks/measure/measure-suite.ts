@@ -1,9 +1,20 @@
-import type { Measurement, Protocol, RunOptions, System } from '../../../src/plugin-api.js';
-import { type MeasuringContext, measureAll } from './measure-all.js';
+import { footprintClass, type Measurement, PlatformError, type System } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { emptyCall } from '../bricks/in-context.js';
-import { brickTasks, emptyCallTask, knownResults, repeatTask, repetitionOf, type Task } from './plan.js';
-import type { Suite } from '../exchange/suite.js';
+import { emptyCall } from '../bricks/empty-call.js';
+import { handingOver } from '../bricks/handing-over.js';
+import type { Suite, SuiteBrick } from '../exchange/suite.js';
+import { Measuring, type MeasuringContext } from './measure-all.js';
+import { knownResults, wantedOf } from './results.js';
+import {
+  type BrickOfModel,
+  brickTasks,
+  callTask,
+  distinct,
+  FIRST_OCCASION,
+  type MeasureSettings,
+  SECOND_OCCASION,
+  type Task,
+} from './tasks.js';
 
 export interface SuiteResult {
   readonly system: System;
@@ -14,48 +25,76 @@ export interface SuiteResult {
   readonly interrupted: boolean;
 }
 
-/**
- * Each benchmark once, for bricks of different models share empty calls, and then each brick in context once more in another
- * process: how far the two are apart is what the owner's intervals are made of.
- */
-function suiteTasks({ bricks, calls = [] }: Suite, protocol: Protocol): readonly Task[] {
-  const tasks = [
-    ...calls.map(({ inputs, outputs }) => emptyCallTask(emptyCall(inputs, outputs, { joined: false }), protocol)),
-    ...bricks.flatMap((brick) => brickTasks(operatorsLabel(brick.operators), brick, protocol)),
-  ];
-  const again = bricks
-    .filter(({ context }) => context !== undefined)
-    .map((brick) => repeatTask(`${operatorsLabel(brick.operators)} (once more)`, brick, repetitionOf(protocol)));
-  return [...new Map(tasks.map((task) => [task.benchmark.signature, task])).values(), ...again];
+function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
+  const { signature, operators, copies, footprintBytes } = brick;
+  const context = copies && {
+    copies: copies.copies,
+    benchmark: copies.benchmark.signature,
+    baseline: copies.baseline.signature,
+  };
+  return {
+    brick,
+    recipe: { signature, operators: [...operators], ...(context && { context }) },
+    context: footprintBytes === undefined ? undefined : { footprintBytes: footprintClass(footprintBytes, cacheBytes) },
+  };
 }
 
 /**
- * Measures a suite's bricks as far as the store does not know them. Whoever does it needs none of the models.
+ * Each benchmark once, for bricks of different models share empty calls, and then each brick in context again in another
+ * process: how far the two are apart is what the owner's intervals are made of.
+ */
+function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): readonly Task[] {
+  const bricks = suite.bricks.map((brick) => brickOfModel(brick, system));
+  const inContext = bricks.filter(({ brick, context }) => brick.copies !== undefined || context !== undefined);
+  const on = (occasion: number, some: readonly BrickOfModel[]): readonly Task[] => {
+    return some.flatMap((one) => brickTasks(operatorsLabel(one.brick.operators), one, occasion, settings));
+  };
+  return distinct([
+    ...suite.calls.map(({ inputs, outputs }) => {
+      return callTask('empty call', emptyCall(inputs, outputs, { joined: false }), settings);
+    }),
+    ...suite.handingOver.flatMap((types) => {
+      const handed = handingOver(types);
+      const benchmarks = handed === undefined ? [] : [handed.leaving, handed.staying];
+      return benchmarks.map((benchmark) => callTask('handing over outputs', benchmark, settings));
+    }),
+    ...on(FIRST_OCCASION, bricks),
+    ...on(SECOND_OCCASION, inContext),
+  ]);
+}
+
+/**
+ * Measures a suite's bricks as far as the store does not know them. None of the models is needed for it.
  *
- * @throws PlatformError where the agent or the store fails
+ * @throws PlatformError `unsupported` where the agent cannot measure in the way that the suite asks for, and where the agent or
+ *   the store fails
  */
 export async function measureSuite(
   suite: Suite,
-  runOptions: RunOptions,
-  protocol: Protocol,
+  settings: MeasureSettings,
   context: MeasuringContext,
 ): Promise<SuiteResult> {
-  const system = await context.agent.system(runOptions);
-  const tasks = suiteTasks(suite, protocol);
-  const results = await knownResults(tasks, system, context.store);
-  const toMeasure = tasks.filter((task) => results.get(task) === undefined);
-  context.onEvent({
-    kind: 'planned',
-    layers: suite.bricks.reduce((sum, { operators }) => sum + operators.length, 0),
-    unique: tasks.length,
-    known: tasks.length - toMeasure.length,
-    toMeasure: toMeasure.length,
-  });
-  const measured = await measureAll(toMeasure, results, runOptions, context);
+  const { agent, store, onEvent } = context;
+  const system = await agent.system(settings.runOptions);
+  if (suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined) && !(await agent.measuresTogether())) {
+    throw new PlatformError(
+      'unsupported',
+      `${system.framework} ${system.frameworkVersion} keeps no profile of its kernels, which this suite's bricks are measured by; measure it with onnxruntime`,
+    );
+  }
+  const tasks = suiteTasks(suite, system, settings);
+  const wanted = tasks.map(({ request }) => wantedOf(request));
+  const results = await knownResults(wanted, system, store);
+  const missing = tasks.filter(({ request }) => results.get(request) === undefined);
+  const known = tasks.length - missing.length;
+  const unique = new Set(suite.bricks.map(({ signature }) => signature)).size;
+  const summary = `${unique} unique bricks; ${missing.length} measurements to take, ${known} known already`;
+  onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
+  const measured = await new Measuring(context, results).measure(missing);
   return {
     system,
-    measurements: tasks.flatMap((task) => results.get(task) ?? []),
+    measurements: tasks.flatMap(({ request }) => results.get(request) ?? []),
     measured,
-    interrupted: measured < toMeasure.length,
+    interrupted: measured < missing.length,
   };
 }

@@ -1,9 +1,11 @@
-import type { Protocol } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { compose, type Estimate, type Part } from '../estimate/compose.js';
-import { type Observations, spreadBetweenOccasions } from '../estimate/brick-latency.js';
-import { MOST_OCCASIONS, repeatTask, type Task } from './plan.js';
+import { contextOf } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
+import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
+import { compose, type Estimate, type Part } from '../estimate/compose.js';
+import type { Observations } from '../estimate/observations.js';
+import type { System } from '../../../src/plugin-api.js';
+import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS, type Task } from './tasks.js';
 
 /** How well bricks have to be measured, and what that may cost. */
 export interface Precision {
@@ -86,36 +88,44 @@ class Knowledge {
 export function tasksOfNextOccasion(
   models: readonly PreparedModel[],
   observations: Observations,
-  protocol: Protocol,
+  system: System,
+  settings: MeasureSettings,
   precision: Precision,
 ): readonly Task[] {
-  const recipes = models.map(({ recipe }) => recipe);
+  const recipes = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(recipes, observations);
   const estimates = recipes.map((recipe) => compose(recipe, observations, spread));
   let allowance = allowanceMs(estimates, precision);
   const chosen = new Set<string>();
   const tasks: Task[] = [];
-  for (const [index, { recipe, bricks }] of models.entries()) {
+  for (const [index, model] of models.entries()) {
     const estimate = estimates[index];
     if (estimate === undefined) continue;
     const known = new Knowledge(estimate, chosen);
+    const bricks = bricksOfModel(model, system);
     const worth = (part: Part): number => timeOf(part) / costOf(part);
     const candidates = estimate.parts
       .map((part, at) => ({ part, brick: bricks[at] }))
       .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
       .sort((a, b) => worth(b.part) - worth(a.part));
-    for (const { part, brick } of candidates) {
+    const ofModel = new Set<Part>();
+    for (const { part } of candidates) {
       if (known.suffices(precision)) break;
-      if (brick === undefined || chosen.has(part.benchmark) || costOf(part) > allowance) continue;
+      if (chosen.has(part.benchmark) || costOf(part) > allowance) continue;
       allowance -= costOf(part);
       chosen.add(part.benchmark);
+      ofModel.add(part);
       known.choose(part);
-      const occasion = protocol.occasion + part.tried;
-      const label = `${recipe.name}: ${operatorsLabel(brick.operators)} (once more)`;
-      tasks.push(repeatTask(label, brick, { ...protocol, occasion }));
+    }
+    // In the model's order, so that bricks that are measured together find their neighbours.
+    for (const [at, part] of estimate.parts.entries()) {
+      const brick = bricks[at];
+      if (brick === undefined || !ofModel.has(part)) continue;
+      const label = `${model.recipe.name}: ${operatorsLabel(brick.brick.operators)} (again)`;
+      tasks.push(...brickTasks(label, brick, FIRST_OCCASION + part.tried, settings));
     }
   }
-  return tasks;
+  return tasks.toSorted((a, b) => a.request.occasion - b.request.occasion);
 }
 
 /** Why a model's bricks were measured no further; undefined where nothing is known of it. */

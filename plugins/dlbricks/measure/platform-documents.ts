@@ -1,26 +1,21 @@
-import {
-  keepWholeModel,
-  type LoadedModel,
-  type Model,
-  type Protocol,
-  type ResultStore,
-} from '../../../src/plugin-api.js';
-import { repetitionOf, type Results } from './plan.js';
+import { keepWholeModel, type LoadedModel, type Model, type ResultStore } from '../../../src/plugin-api.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
+import type { Results } from './results.js';
+import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
 /** Leaves the platform's own documents for every measurement of a whole model; doing it again changes nothing. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],
   results: Results,
-  protocol: Protocol,
+  settings: MeasureSettings,
   store: ResultStore,
 ): Promise<void> {
   for (const [index, { name, model }] of loaded.entries()) {
     const benchmark = prepared[index]?.whole;
     if (benchmark === undefined) continue;
-    for (const occasion of [protocol, repetitionOf(protocol)]) {
-      const measurement = results.get({ benchmark, protocol: occasion });
+    for (const occasion of [FIRST_OCCASION, SECOND_OCCASION]) {
+      const measurement = results.get({ benchmark, occasion, ...settings });
       if (measurement !== undefined) await keepWholeModel(store, { name, batchSize: batchSizeOf(model), measurement });
     }
   }

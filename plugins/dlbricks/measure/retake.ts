@@ -11,68 +11,92 @@ const LEAST_OTHERS_MS = 30;
  * Share of the processors' time that went to other processes and other machines while a measurement was taken; 0 where it is
  * not known, or too little to be sure of.
  */
-export function disturbanceOf({ conditions }: Measurement): number {
+export function disturbanceOf({ conditions }: Pick<Measurement, 'conditions'>): number {
   if (conditions === undefined) return 0;
   const { wallMs, cores, othersMs = 0, stealMs = 0 } = conditions;
   const elsewhereMs = othersMs + stealMs;
   return elsewhereMs < LEAST_OTHERS_MS || wallMs === 0 ? 0 : elsewhereMs / (wallMs * cores);
 }
 
-export function isDisturbed(measurement: Measurement): boolean {
+export function isDisturbed(measurement: Pick<Measurement, 'conditions'>): boolean {
   return disturbanceOf(measurement) > MOST_OTHERS_SHARE;
 }
 
-/** How long to wait before each further try: whoever compiles something is done after a while. */
+/** How long to wait before each further try: a compiler is done after a while. */
 const WAITS_MS = [500, 2000, 4000] as const;
 
-/** After so many measurements that stayed disturbed, the machine is one that never rests, and waiting for it is in vain. */
+/** After so many series that stayed disturbed, the machine is one that never rests, and waiting for it is in vain. */
 const MOST_IN_VAIN = 2;
 
-/** How long it makes sense to wait for a machine to rest; one for a series of measurements. */
+/** How long it makes sense to wait for a machine to rest; one for an evaluation. */
 export class Patience {
-  private inVain = 0;
+  #inVain = 0;
 
   get isLost(): boolean {
-    return this.inVain >= MOST_IN_VAIN;
+    return this.#inVain >= MOST_IN_VAIN;
   }
 
-  /** A measurement stayed disturbed, whatever was tried. */
+  /** Measurements stayed disturbed, whatever was tried. */
   lose(): void {
-    this.inVain++;
+    this.#inVain++;
   }
 }
 
+/** What retaking needs to know, and whom it tells. */
 export interface Retaking {
   readonly patience: Patience;
-  /** Waits unless somebody aborts; a test's need not. */
+  readonly signal: AbortSignal;
+  /** Waits unless the signal aborts; a test's need not. */
   readonly wait?: (ms: number) => Promise<void>;
-  readonly onRetake: (disturbance: number) => void;
+  /** Measurements are about to be taken again, since others took this share of the processors' time at most. */
+  readonly onRetake: (measurements: number, disturbance: number) => void;
+}
+
+/** A measurement, and what it is of. */
+interface Indexed {
+  readonly index: number;
+  readonly measurement: Measurement;
 }
 
 /**
- * Takes a measurement again while others disturb it, and returns the least disturbed one. What is chosen by is what others did
- * and never the latency, so that no latency is preferred.
+ * Takes measurements, and those that others disturb again, and yields each when it is final: at once where it is undisturbed, else the
+ * least disturbed one. What is chosen by is what others did and never the latency, so that no latency is preferred.
+ *
+ * @param take measures what has these indices
  */
-export async function undisturbed(
-  take: () => Promise<Measurement>,
-  signal: AbortSignal,
-  { patience, wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
-): Promise<Measurement> {
-  let best = await take();
+export async function* undisturbed(
+  indices: readonly number[],
+  take: (indices: readonly number[]) => AsyncIterable<Indexed>,
+  { patience, signal, wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
+): AsyncGenerator<Indexed> {
+  /** The least disturbed so far of those that are disturbed. */
+  const disturbed = new Map<number, Measurement>();
+  for await (const taken of take(indices)) {
+    if (isDisturbed(taken.measurement) && !patience.isLost) disturbed.set(taken.index, taken.measurement);
+    else yield taken;
+  }
   for (const waitMs of WAITS_MS) {
-    if (!isDisturbed(best) || signal.aborted || patience.isLost) return best;
-    onRetake(disturbanceOf(best));
+    if (disturbed.size === 0 || signal.aborted) break;
+    onRetake(disturbed.size, Math.max(...[...disturbed.values()].map(disturbanceOf)));
     await wait(waitMs);
-    if (signal.aborted) return best;
+    if (signal.aborted) break;
     try {
-      const next = await take();
-      if (disturbanceOf(next) < disturbanceOf(best)) best = next;
+      for await (const { index, measurement } of take([...disturbed.keys()])) {
+        const best = disturbed.get(index);
+        if (best !== undefined && disturbanceOf(measurement) >= disturbanceOf(best)) continue;
+        if (isDisturbed(measurement)) disturbed.set(index, measurement);
+        else {
+          disturbed.delete(index);
+          yield { index, measurement };
+        }
+      }
     } catch (error) {
       // What there is already is better than nothing.
-      if (signal.aborted) return best;
-      throw error;
+      for (const [index, measurement] of disturbed) yield { index, measurement };
+      disturbed.clear();
+      if (!signal.aborted) throw error;
     }
   }
-  if (isDisturbed(best)) patience.lose();
-  return best;
+  if (disturbed.size > 0) patience.lose();
+  for (const [index, measurement] of disturbed) yield { index, measurement };
 }

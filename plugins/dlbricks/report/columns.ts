@@ -1,35 +1,28 @@
-import { oneLine } from '../../../src/plugin-api.js';
+import { type Column, oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
+import { counted, formatMs, percent, UNKNOWN } from './words.js';
 
-/** A column of the tables that people read. */
-export interface Column {
-  readonly title: string;
-  readonly align: 'left' | 'right';
-  readonly cell: (model: ModelReport) => string;
-}
-
-/** What stands where a figure is not known. */
-const UNKNOWN = '-';
-
-/** Three significant digits and more where a table has room, without exponents. */
-export function formatMs(value: number | null): string {
-  if (value === null) return UNKNOWN;
-  return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
+/** In percent; not known where a time is 0, or so long that no number holds what is made of it. */
+function relative(difference: number, to: number): string {
+  const share = difference / to;
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : UNKNOWN;
 }
 
 function plusMinus({ estimate_ms: ms, estimate_high_ms: high }: ModelReport): string {
-  return ms === null || high === null || ms === 0 ? UNKNOWN : `${(((high - ms) / ms) * 100).toFixed(1)} %`;
+  return ms === null || high === null ? UNKNOWN : relative(high - ms, ms);
 }
 
 function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
-  return first === null || repeat === null ? UNKNOWN : `${(((repeat - first) / first) * 100).toFixed(1)} %`;
+  return first === null || repeat === null ? UNKNOWN : relative(repeat - first, first);
 }
 
-/** @param partial whether some estimate covers only a part of its model */
-export function columnsFor({ models, summary }: Report): readonly Column[] {
+/** The columns of the tables that people read; some are there only where models need them. */
+export function columnsFor({ models }: Report): readonly Column<ModelReport>[] {
   const isPartial = models.some(({ coverage }) => coverage < 1);
-  const hasEndToEnd = summary.end_to_end_seconds !== null;
-  const always: Column[] = [
+  const hasEndToEnd = models.some(({ end_to_end_ms: ms, missing }) => {
+    return ms !== null || missing.some(({ benchmark }) => benchmark === 'end_to_end');
+  });
+  const always: Column<ModelReport>[] = [
     { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
     { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
     { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
@@ -39,14 +32,18 @@ export function columnsFor({ models, summary }: Report): readonly Column[] {
       cell: ({ estimate_ms: ms, coverage }) => (ms !== null && coverage < 1 ? `part: ${formatMs(ms)}` : formatMs(ms)),
     },
     { title: '±', align: 'right', cell: plusMinus },
-    { title: 'longest path (ms)', align: 'right', cell: ({ parallel_ms: ms }) => formatMs(ms) },
+    {
+      title: 'parallelism',
+      align: 'right',
+      cell: ({ parallelism }) => (parallelism === null ? UNKNOWN : parallelism.toFixed(2)),
+    },
   ];
-  const coverage: Column = {
+  const coverage: Column<ModelReport> = {
     title: 'coverage',
     align: 'right',
     cell: ({ coverage: share }) => `${(share * 100).toFixed(1)} %`,
   };
-  const endToEnd: Column[] = [
+  const endToEnd: Column<ModelReport>[] = [
     { title: 'end-to-end (ms)', align: 'right', cell: ({ end_to_end_ms: ms }) => formatMs(ms) },
     { title: 'again', align: 'right', cell: repeatDifference },
     {
@@ -56,14 +53,6 @@ export function columnsFor({ models, summary }: Report): readonly Column[] {
     },
   ];
   return [...always, ...(isPartial ? [coverage] : []), ...(hasEndToEnd ? endToEnd : [])];
-}
-
-function percent(value: number | null): string {
-  return value === null ? UNKNOWN : `${value.toFixed(1)} %`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** How often intervals held what they claim to hold. */
@@ -80,8 +69,8 @@ function intervalLines({ models, summary, settings }: Pick<Report, 'models' | 's
 }
 
 const LIMITS = {
-  occasions: 'the most occasions were used up',
-  time: 'the time for further occasions was used up; --repeat-limit allows more',
+  occasions: 'they were repeated as often as they may be',
+  time: 'the time for repeating was used up; --repeat-limit allows more',
 } as const;
 
 /** How well the bricks are known, and what kept them from being known better. */
@@ -90,7 +79,7 @@ function precisionLines({ models, summary, settings }: Pick<Report, 'models' | '
   const { target_error_percent: target } = settings;
   if (spread === null || target === null) return [];
   const lines = [
-    `bricks: ${percent(spread)} standard deviation between processes; measured again until their part of an interval is within ${percent(target)}`,
+    `bricks: ${percent(spread)} standard deviation between processes; repeated until their part of each interval is within ${percent(target)}`,
   ];
   for (const [limit, why] of Object.entries(LIMITS)) {
     const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
@@ -99,11 +88,35 @@ function precisionLines({ models, summary, settings }: Pick<Report, 'models' | '
   return lines;
 }
 
+function inSeconds(value: number): string {
+  return `${value.toFixed(1)} s`;
+}
+
+/** What the estimates cost, and the alternative; each ratio with what it counts. */
+function costLines({ costs, ratios }: Report['summary']): string[] {
+  if (costs === null) return [];
+  const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
+  const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
+  const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
+  const before = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
+  const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
+  const lines = [
+    `wall time: reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}, ${ofBricks}${measuredModels}${before}`,
+  ];
+  const named: readonly [number | null, string][] = [
+    [ratios.measured, 'measured (each model once over each brick once, everything included)'],
+    [ratios.as_run, 'as run (all that was measured)'],
+    [ratios.paper, "the paper's (one run of each)"],
+  ];
+  const told = named.flatMap(([value, name]) => (value === null ? [] : [`${value.toFixed(2)} ${name}`]));
+  return told.length === 0 ? lines : [...lines, `whole models over bricks: ${told.join(', ')}`];
+}
+
 /** What the table means, in sentences. */
 export function summaryLines({ models, summary, system, settings, warnings }: Report): readonly string[] {
   const lines = [
     `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,
-    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} (${percent(summary.unique_fraction === null ? null : summary.unique_fraction * 100)} of all sequences)`,
+    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} for ${counted(summary.sequences, 'sequence')}`,
   ];
   if (summary.geomean_normalized_latency !== null) {
     lines.push(
@@ -113,12 +126,7 @@ export function summaryLines({ models, summary, system, settings, warnings }: Re
     );
   }
   lines.push(...precisionLines({ models, summary, settings }));
-  if (summary.brick_seconds !== null && summary.end_to_end_seconds !== null && summary.speedup !== null) {
-    const { brick_seconds: bricks, end_to_end_seconds: whole, speedup } = summary;
-    lines.push(
-      `benchmarking time: bricks ${bricks.toFixed(1)} s, whole models ${whole.toFixed(1)} s, speedup ${speedup.toFixed(2)}`,
-    );
-  }
+  lines.push(...costLines(summary));
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = warnings.filter(({ cause }) => cause !== 'threads');
   lines.push(...ofMeasuring.map(({ message }) => `warning: ${message}`));

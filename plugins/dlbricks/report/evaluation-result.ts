@@ -23,6 +23,30 @@ export interface ModelResult {
   readonly kernels?: number | undefined;
 }
 
+/** What a part of the measuring cost. */
+export interface PhaseCost {
+  /** Wall time now: sessions, warm-ups, waiting, and what was taken in vain included; ms. */
+  readonly nowMs: number;
+  /** What those measurements cost that the store had already; ms. */
+  readonly beforeMs: number;
+}
+
+/** What an estimate cost, and what the alternative did. */
+export interface Costs {
+  /** Wall time before anything was prepared: starting, and reading the models; ms. */
+  readonly readingMs: number;
+  /** Wall time of having the runtime optimize the graphs, and of cutting them; ms. */
+  readonly preparingMs: number;
+  /** Of each brick's first occasion. */
+  readonly bricksFirst: PhaseCost;
+  /** Of all further ones. */
+  readonly bricksAgain: PhaseCost;
+  /** Of each whole model's first measurement. */
+  readonly modelsFirst: PhaseCost;
+  /** Of its repetition. */
+  readonly modelsAgain: PhaseCost;
+}
+
 export interface EstimateResult {
   readonly system: System;
   readonly models: readonly ModelResult[];
@@ -37,4 +61,6 @@ export interface EstimateResult {
   readonly measured: number;
   /** Stopped before everything that was planned was measured. */
   readonly interrupted: boolean;
+  /** undefined where nothing was measured for it. */
+  readonly costs: Costs | undefined;
 }

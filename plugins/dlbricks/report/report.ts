@@ -1,6 +1,6 @@
 import { type Measurement, type Protocol, z } from '../../../src/plugin-api.js';
-import type { EstimateResult, ModelResult } from './evaluation-result.js';
-import type { Cut } from '../bricks/prepare-model.js';
+import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
+import type { Cut } from '../cut/cut.js';
 import { noiseWarnings } from './noise.js';
 import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE, geometricMean, meanOf, TRIM, trimmedMean } from '../estimate/statistics.js';
@@ -53,10 +53,10 @@ const brickSchema = z.strictObject({
   signature: z.string(),
   operators: z.array(z.string()),
   sequences: z.int().describe("How many of the model's sequences it stands for"),
-  copies: z
-    .int()
-    .nullable()
-    .describe('Copies in one graph that stand for its context; null where it was measured alone'),
+  measured: z
+    .enum(['together', 'copies', 'alone'])
+    .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),
+  copies: z.int().nullable().describe('Copies in one graph that were measured in its stead; null where none were'),
   latency_ms: ms.describe('Of one sequence'),
   occasions: z.int().describe('How often it was measured, each time in a process of its own'),
   runs: z.int().describe('Timed runs of all occasions together'),
@@ -74,7 +74,12 @@ const modelSchema = z.strictObject({
     'Kernel cut: a measurement of the whole model in another process is expected above this with the stated confidence; layer cut: how far the mean of these very runs may be off',
   ),
   estimate_high_ms: ms,
-  parallel_ms: ms.describe('Longest path through the sequences'),
+  parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
+  parallelism: z
+    .number()
+    .nullable()
+    .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
+  longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
   end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
   end_to_end_repeat_ms: ms.describe('Whole model as measured once more, after everything else'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
@@ -96,10 +101,43 @@ const modelSchema = z.strictObject({
   missing: z.array(missingSchema),
 });
 
+const seconds = z.number().nonnegative();
+
+const costsSchema = z
+  .strictObject({
+    reading_seconds: seconds.describe('From the start of the command until the models were read'),
+    preparing_seconds: seconds.describe('Having the runtime optimize the graphs, and cutting them'),
+    bricks_first_seconds: seconds.describe("Each brick's first measurement"),
+    bricks_again_seconds: seconds.describe('Their further measurements, which intervals are made of'),
+    models_first_seconds: seconds.describe("Each whole model's first measurement"),
+    models_again_seconds: seconds.describe('Its repetition'),
+    known_seconds: seconds.describe('Part of these that the store had already, as it was when it was measured'),
+  })
+  .describe('Wall time: building, filling, sessions, warm-ups, waiting, and what others disturbed included');
+
+/** null where a model or a brick has no latency. */
+const ratiosSchema = z.strictObject({
+  paper: z
+    .number()
+    .nullable()
+    .describe("One run of every model over one run of every unique brick: the DLBricks paper's figure"),
+  measured: z
+    .number()
+    .nullable()
+    .describe(
+      'reading + models_first over reading + preparing + bricks_first: what measuring each model once costs, over what each brick once does',
+    ),
+  as_run: z
+    .number()
+    .nullable()
+    .describe('The same with every further measurement on both sides: what this evaluation really took'),
+});
+
 const summarySchema = z.strictObject({
   models: z.int(),
   layers: z.int(),
   unique: z.int().describe('Different bricks of all models together'),
+  sequences: z.int().describe('Sequences of all models together'),
   unique_fraction: z.number().nullable().describe('unique / sequences of all models'),
   geomean_normalized_latency: z.number().nullable(),
   mape_percent: z.number().nullable().describe('Mean over the models of |normalized_latency - 1|, in percent'),
@@ -116,20 +154,8 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
-  brick_seconds: z
-    .number()
-    .nullable()
-    .describe('Wall time that measuring the unique bricks cost, sessions and all occasions included'),
-  end_to_end_seconds: z
-    .number()
-    .nullable()
-    .describe('Wall time that measuring the whole models cost, sessions included, on both occasions'),
-  speedup: z
-    .number()
-    .nullable()
-    .describe(
-      'end_to_end_seconds / brick_seconds; null where a brick has no latency, or a whole model on one of its occasions',
-    ),
+  costs: costsSchema.nullable().describe('null where nothing was measured, as compose does not'),
+  ratios: ratiosSchema,
   repeatability_percent: z
     .number()
     .nullable()
@@ -163,9 +189,14 @@ export interface ReportSettings {
   readonly targetError?: number | undefined;
 }
 
+/** null where it is not known, infinite, or no number: what was stored may be beyond all sums. */
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
 /** null where it would be infinite, or no number. */
 function ratio(dividend: number | null, divisor: number | null): number | null {
-  return dividend === null || divisor === null || divisor === 0 ? null : dividend / divisor;
+  return dividend === null || divisor === null ? null : finite(dividend / divisor);
 }
 
 function latencyOf(measurement: Measurement | undefined): number | null {
@@ -173,15 +204,16 @@ function latencyOf(measurement: Measurement | undefined): number | null {
 }
 
 function percentOf(share: number | undefined): number | null {
-  return share === undefined ? null : share * 100;
+  return share === undefined ? null : finite(share * 100);
 }
 
 function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
-  return parts.map(({ signature, operators, count, copies, ms: latencyMs, occasions, runs }) => ({
+  return parts.map(({ signature, operators, count, measured, ms: latencyMs, occasions, runs }) => ({
     signature,
     operators: [...operators],
     sequences: count,
-    copies: copies ?? null,
+    measured: measured.way,
+    copies: measured.way === 'copies' ? measured.copies : null,
     latency_ms: latencyMs ?? null,
     occasions,
     runs,
@@ -194,7 +226,7 @@ function isWithin(value: number | null, interval: Interval | undefined): boolean
 }
 
 function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cut: Cut): ModelReport {
-  const end = (interval: Interval | undefined, bound: keyof Interval): number | null => interval?.[bound] ?? null;
+  const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
   return {
@@ -208,6 +240,8 @@ function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cu
     estimate_low_ms: end(estimate.sequential, 'lowMs'),
     estimate_high_ms: end(estimate.sequential, 'highMs'),
     parallel_ms: end(estimate.parallel, 'ms'),
+    parallelism: ratio(estimateMs, end(estimate.parallel, 'ms')),
+    longest_path: [...estimate.longestPath],
     end_to_end_ms: endToEndMs,
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
     normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
@@ -235,15 +269,58 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
   });
 }
 
-function secondsOf(measurements: readonly (Measurement | undefined)[]): number | null {
-  const taken = measurements.filter((measurement) => measurement !== undefined);
-  return taken.length === 0 ? null : taken.reduce((sum, { costMs }) => sum + costMs, 0) / 1000;
-}
-
 /** Both measurements of each whole model, as far as they are there; a model that is there twice was measured once. */
 function wholesOf({ models }: EstimateResult): readonly Measurement[] {
   const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
+}
+
+function allMs({ nowMs, beforeMs }: PhaseCost): number {
+  return nowMs + beforeMs;
+}
+
+function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
+  if (costs === undefined) return null;
+  const { readingMs, preparingMs, bricksFirst, bricksAgain, modelsFirst, modelsAgain } = costs;
+  const phases = [bricksFirst, bricksAgain, modelsFirst, modelsAgain];
+  return {
+    reading_seconds: readingMs / 1000,
+    preparing_seconds: preparingMs / 1000,
+    bricks_first_seconds: allMs(bricksFirst) / 1000,
+    bricks_again_seconds: allMs(bricksAgain) / 1000,
+    models_first_seconds: allMs(modelsFirst) / 1000,
+    models_again_seconds: allMs(modelsAgain) / 1000,
+    known_seconds: phases.reduce((sum, { beforeMs }) => sum + beforeMs, 0) / 1000,
+  };
+}
+
+/** One run of each different model, and of each different brick; ms. */
+function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[]): { models: number; bricks: number } {
+  const wholes = new Map(
+    models.map(({ endToEnd }, index) => [endToEnd?.signature, reports[index]?.end_to_end_ms ?? 0]),
+  );
+  const bricks = new Map(
+    models.flatMap(({ estimate }) => estimate.parts).map(({ benchmark, ms }) => [benchmark, ms ?? 0]),
+  );
+  const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
+  return { models: sum(wholes.values()), bricks: sum(bricks.values()) };
+}
+
+/** What the bricks saved, counted in three ways; see docs/measuring.md. */
+function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
+  const costs = costsOf(result.costs);
+  const isComplete = models.every(({ coverage, end_to_end_ms: first }) => coverage === 1 && first !== null);
+  if (costs === null || !isComplete || models.length === 0) return { paper: null, measured: null, as_run: null };
+  const runs = oneRunOfEach(result, models);
+  const { reading_seconds: reading, preparing_seconds: preparing } = costs;
+  const wholes = reading + costs.models_first_seconds;
+  const bricks = reading + preparing + costs.bricks_first_seconds;
+  const isRepeated = models.every(({ end_to_end_repeat_ms: repeat }) => repeat !== null);
+  return {
+    paper: ratio(runs.models, runs.bricks),
+    measured: ratio(wholes, bricks),
+    as_run: isRepeated ? ratio(wholes + costs.models_again_seconds, bricks + costs.bricks_again_seconds) : null,
+  };
 }
 
 function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
@@ -253,16 +330,12 @@ function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Repo
     const share = ratio(repeat, first);
     return share === null ? [] : [Math.abs(share - 1) * 100];
   });
-  const brickSeconds = secondsOf(result.bricks);
-  const endToEndSeconds = secondsOf(wholesOf(result));
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
-  const isComplete = models.every(({ coverage, end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
-    return coverage === 1 && first !== null && repeat !== null;
-  });
   return {
     models: models.length,
     layers: models.reduce((sum, { layers }) => sum + layers, 0),
     unique: result.uniqueBricks,
+    sequences: result.sequences,
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
     geomean_normalized_latency: geometricMean(normalized) ?? null,
     mape_percent: meanOf(errors) ?? null,
@@ -271,9 +344,8 @@ function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Repo
     within_10_percent: errors.filter((error) => error <= 10).length,
     interval_hit_percent: percentOf(meanOf(hits)),
     spread_percent: percentOf(result.spread?.relative),
-    brick_seconds: brickSeconds,
-    end_to_end_seconds: endToEndSeconds,
-    speedup: isComplete ? ratio(endToEndSeconds, brickSeconds) : null,
+    costs: costsOf(result.costs),
+    ratios: ratiosOf(result, models),
     repeatability_percent: meanOf(repeatability) ?? null,
   };
 }

@@ -1,8 +1,7 @@
-import Table from 'cli-table3';
 import { createColors } from 'picocolors';
-import { oneLine } from '../../../src/plugin-api.js';
+import { type Column, drawTable, oneLine, textTable } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { type Column, columnsFor, summaryLines } from './columns.js';
+import { columnsFor, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 import { wrap } from './wrap.js';
 
@@ -10,7 +9,7 @@ import { wrap } from './wrap.js';
 const MOST_MISSING_SHOWN = 5;
 
 /** What goes first where a terminal is too narrow for all columns. */
-const DISPENSABLE = ['longest path (ms)', 'again', '±', 'unique', 'layers'];
+const DISPENSABLE = ['parallelism', 'again', '±', 'unique', 'layers'];
 
 export interface TableOptions {
   readonly color: boolean;
@@ -34,14 +33,11 @@ function missingLines({ name, missing }: ModelReport): string[] {
   return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
-function draw({ models }: Report, columns: readonly Column[], titleOf: (title: string) => string): string {
-  const table = new Table({
-    head: columns.map(({ title }) => titleOf(title)),
-    colAligns: columns.map(({ align }) => align),
-    style: { head: [], border: [], compact: true },
-  });
-  for (const model of models) table.push(columns.map(({ cell }) => cell(model)));
-  return table.toString();
+type Columns = readonly Column<ModelReport>[];
+
+function draw({ models }: Report, columns: Columns, titleOf: (title: string) => string): string {
+  const table = textTable(columns, models);
+  return drawTable({ ...table, titles: table.titles.map(titleOf) });
 }
 
 /** Its first line is a border, of which each character takes one column. */

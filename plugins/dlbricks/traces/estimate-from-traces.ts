@@ -1,4 +1,4 @@
-import { longestPath } from '../estimate/compose.js';
+import { longestPath } from '../estimate/longest-path.js';
 import { type ErrorSource, trimmedMean } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
@@ -88,6 +88,8 @@ export class TraceEstimator {
   private readonly index: OccurrenceIndex;
   private readonly spread: OccurrenceSpread;
   private readonly fills = new Map<string, FillModel>();
+  /** What was made of the same occurrences before. */
+  private readonly told = new WeakMap<readonly Occurrence[], Pick<Told, 'ms' | 'uncertainty'>>();
 
   constructor(
     private readonly book: TraceBook,
@@ -117,19 +119,10 @@ export class TraceEstimator {
   private tell(target: Target, sequence: TraceSequence, reuse: Reuse): Told {
     const found = this.index.find(target, sequence, reuse);
     if (found !== undefined) {
-      const inOrder = [...found.occurrences].sort((a, b) => a.order - b.order);
-      const ms = statisticOf(
-        inOrder.map((occurrence) => occurrence.ms),
-        this.settings.statistic,
-      );
-      const spread = this.spread.layer(ms);
-      const processes = processesOf(inOrder);
-      const uncertainty = spread && {
-        // Of the mean, and of the one that it is told for.
-        relative: spread.relative * Math.sqrt(1 + 1 / processes),
-        degreesOfFreedom: spread.degreesOfFreedom,
-      };
-      return { sequence, ms, foundBy: found.level, occurrences: inOrder.length, uncertainty };
+      const { level, occurrences } = found;
+      const latency = this.told.get(occurrences) ?? this.latencyOf(occurrences);
+      this.told.set(occurrences, latency);
+      return { sequence, foundBy: level, occurrences: occurrences.length, ...latency };
     }
     const [layer, second] = sequence.layers;
     const filled =
@@ -138,6 +131,21 @@ export class TraceEstimator {
       return { sequence, ms: undefined, foundBy: undefined, occurrences: 0, uncertainty: undefined };
     const { ms, spread, degreesOfFreedom } = filled;
     return { sequence, ms, foundBy: 'fill', occurrences: 0, uncertainty: { relative: spread, degreesOfFreedom } };
+  }
+
+  private latencyOf(occurrences: readonly Occurrence[]): Pick<Told, 'ms' | 'uncertainty'> {
+    const inOrder = [...occurrences].sort((a, b) => a.order - b.order);
+    const ms = statisticOf(
+      inOrder.map((occurrence) => occurrence.ms),
+      this.settings.statistic,
+    );
+    const spread = this.spread.layer(ms);
+    const uncertainty = spread && {
+      // Of the mean, and of the one that it is told for.
+      relative: spread.relative * Math.sqrt(1 + 1 / processesOf(inOrder)),
+      degreesOfFreedom: spread.degreesOfFreedom,
+    };
+    return { ms, uncertainty };
   }
 
   private fill(layer: LayerFacts, target: Target, reuse: Reuse): ReturnType<FillModel['tell']> {

@@ -22,6 +22,9 @@ interface Point {
 /** Fewest different layers that an operator's time is told from. */
 const FEWEST_LAYERS = 3;
 
+/** Most different layers that it is told from; of more an evenly spread part says as much. */
+const MOST_LAYERS = 1024;
+
 /** Closer than this, in logarithms of work, layers are as good as the same. */
 const NEAREST = 0.05;
 
@@ -130,6 +133,11 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
+function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {
+  if (values.length <= most) return values;
+  return Array.from({ length: most }, (_, i) => values[Math.floor((i * values.length) / most)] as T);
+}
+
 function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefined {
   const layers = new Map<string, { readonly work: LayerWork; readonly ms: number[]; readonly models: Set<string> }>();
   for (const { identity, layers: facts, ms, model } of occurrences) {
@@ -142,7 +150,11 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
     layer.models.add(model);
   }
   if (layers.size < FEWEST_LAYERS) return undefined;
-  const measured = [...layers.values()].map(({ work, ms, models }) => ({ work, ms: median(ms), models }));
+  const measured = evenlySpread([...layers.values()], MOST_LAYERS).map(({ work, ms, models }) => ({
+    work,
+    ms: median(ms),
+    models,
+  }));
   const costs = fitCosts(measured);
   const points = measured.map((point): Point => ({
     ...point,

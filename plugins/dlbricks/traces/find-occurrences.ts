@@ -19,6 +19,9 @@ export class OccurrenceIndex {
   /** What the occurrences know, by level. */
   private readonly known = new Map<MatchLevel, Set<Known>>(MATCH_LEVELS.map((level) => [level, new Set()]));
   private readonly byPosition = new Map<string, Occurrence[]>();
+  /** What was found by the same keys before, for one target at a time: it may have the same layer thousands of times. */
+  private readonly found = new Map<string, readonly Occurrence[]>();
+  private foundWithout: string | undefined;
 
   constructor(readonly occurrences: readonly Occurrence[]) {
     const put = (map: Map<string, Occurrence[]>, key: string, occurrence: Occurrence): void => {
@@ -45,19 +48,32 @@ export class OccurrenceIndex {
       const occurrences = there.filter(({ identity }) => identity === sequence.identity);
       return occurrences.length === 0 ? undefined : { level: 'position', occurrences };
     }
-    const isUsable = ({ model }: Occurrence): boolean => reuse === 'all' || model !== target.name;
+    const without = reuse === 'all' ? undefined : target.name;
     for (const level of MATCH_LEVELS) {
-      const occurrences = new Set<Occurrence>();
-      for (const known of this.known.get(level) ?? []) {
-        for (const onlyActivations of [false, true]) {
-          const key = keyOf(sequence.layers, level, known, onlyActivations);
-          if (key === undefined) continue;
-          for (const found of this.byKey.get(`${level} ${known} ${key}`) ?? [])
-            if (isUsable(found)) occurrences.add(found);
-        }
-      }
-      if (occurrences.size > 0) return { level, occurrences: [...occurrences] };
+      const occurrences = this.at(this.keysOf(sequence, level), without);
+      if (occurrences.length > 0) return { level, occurrences };
     }
     return undefined;
+  }
+
+  /** What a sequence is looked up by at a level: by as much as any occurrence knows. */
+  private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {
+    return [...(this.known.get(level) ?? [])].flatMap((known) => {
+      const keys = [false, true].map((onlyActivations) => keyOf(layers, level, known, onlyActivations));
+      return keys.flatMap((key) => (key === undefined ? [] : [`${level} ${known} ${key}`]));
+    });
+  }
+
+  /** @param without the model whose measurements do not count; undefined for all */
+  private at(keys: readonly string[], without: string | undefined): readonly Occurrence[] {
+    if (without !== this.foundWithout) this.found.clear();
+    this.foundWithout = without;
+    const question = JSON.stringify(keys);
+    const known = this.found.get(question);
+    if (known !== undefined) return known;
+    const found = new Set(keys.flatMap((key) => this.byKey.get(key) ?? []));
+    const usable = without === undefined ? [...found] : [...found].filter(({ model }) => model !== without);
+    this.found.set(question, usable);
+    return usable;
   }
 }

@@ -11,6 +11,9 @@ export interface LayerWork {
   readonly tensorBytes: readonly number[];
 }
 
+/** Shapes that nothing has make numbers that nothing can be told from. */
+const MOST_WORK = 1e24;
+
 /** Of tensors whose element type nobody told. */
 const BYTES_PER_ELEMENT = 4;
 
@@ -48,12 +51,13 @@ function operationsOf({ operator, inputs = [], outputs = [] }: LayerFacts): numb
   return multiplications === undefined ? 0 : 2 * multiplications(input, weight, output);
 }
 
-/** What a layer does by what is known of it; undefined where neither its bytes nor both ends' shapes are. */
+/** What a layer does by what is known of it; undefined where neither its bytes nor both ends' shapes are, or no computer could do it. */
 export function workOf(facts: LayerFacts): LayerWork | undefined {
   const { inputs, outputs } = facts;
   const tensorBytes = inputs === undefined || outputs === undefined ? [] : [...inputs, ...outputs].map(bytesOf);
   const moved = tensorBytes.reduce((sum, bytes) => sum + bytes, 0);
   const bytes = facts.bytes ?? (tensorBytes.length === 0 ? undefined : moved);
-  if (bytes === undefined) return undefined;
-  return { operations: facts.operations ?? operationsOf(facts), bytes, tensorBytes };
+  const operations = facts.operations ?? operationsOf(facts);
+  if (bytes === undefined || !(Math.max(moved, bytes, operations) <= MOST_WORK)) return undefined;
+  return { operations, bytes, tensorBytes };
 }

@@ -1,20 +1,18 @@
 import {
   type BenchmarkAgent,
+  isCompletelyTyped,
   layerGraph,
   type LayerGraph,
   type LoadedModel,
-  modelOf,
   type Node,
   type RunOptions,
   type TracedTensor,
-  unknownValues,
-  weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 import { cutBrick } from '../bricks/brick.js';
+import { graphToCut } from '../bricks/prepare-model.js';
+import { type Cut, sequencesOf } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
-import { edgesOf, findModelSubgraphs, type Sequence } from '../cut/layer-cut.js';
-import type { Cut } from '../bricks/prepare-model.js';
-import { cutAtFewestValues } from '../cut/kernel-cut.js';
+import { edgesOf } from '../cut/layer-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import type { Target, TraceSequence } from './trace-book.js';
 
@@ -61,11 +59,6 @@ function factsOf(graph: LayerGraph, node: Node, signature: string): LayerFacts {
   };
 }
 
-function sequencesOf(graph: LayerGraph, cut: Cut, granularity: number): readonly Sequence[] {
-  if (granularity > 1 && cut === 'kernel') return cutAtFewestValues(graph, granularity);
-  return findModelSubgraphs(graph, granularity).sequences;
-}
-
 /**
  * A model that is there as a file, as something to find in traces: its layers, or the kernels that the agent's runtime makes
  * of them, which is what a runtime's own profile knows. Nothing of it is measured.
@@ -73,23 +66,16 @@ function sequencesOf(graph: LayerGraph, cut: Cut, granularity: number): readonly
  * @param granularity longest sequence, in layers or kernels
  */
 export async function onnxTarget(
-  { name, model }: LoadedModel,
+  loaded: LoadedModel,
   settings: { readonly cut: Cut; readonly granularity: number; readonly runOptions: RunOptions },
   agent: () => Promise<BenchmarkAgent>,
   signal: AbortSignal,
 ): Promise<Target> {
-  const { cut, granularity, runOptions } = settings;
-  const graph = await (async (): Promise<LayerGraph> => {
-    if (cut === 'layer') {
-      const isKnown = unknownValues(model).length === 0;
-      return layerGraph(
-        model,
-        isKnown ? undefined : await (await agent()).inferTypes(weightlessBenchmark(model), signal),
-      );
-    }
-    const { benchmark, values } = await (await agent()).optimize(weightlessBenchmark(model), runOptions, signal);
-    return layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  })();
+  const { cut, granularity } = settings;
+  const needsAgent = cut === 'kernel' || !isCompletelyTyped(loaded.model);
+  const graph = needsAgent
+    ? (await graphToCut(loaded, settings, await agent(), signal)).graph
+    : layerGraph(loaded.model);
   const uses = lastUses(graph);
   const cuts = sequencesOf(graph, cut, granularity);
   const sequences = cuts.map(({ first, last }): TraceSequence => {
@@ -99,5 +85,5 @@ export async function onnxTarget(
     const position = first === last ? String(first) : `${first}..${last}`;
     return { position, name: graph.layers[first]?.name ?? '', layers, identity: identityOf(layers) };
   });
-  return { name, layers: graph.layers.length, sequences, edges: edgesOf(graph, cuts), wholeMs: undefined };
+  return { name: loaded.name, layers: graph.layers.length, sequences, edges: edgesOf(graph, cuts), wholeMs: undefined };
 }

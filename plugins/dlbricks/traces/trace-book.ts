@@ -1,4 +1,4 @@
-import type { MeasuredLayer, TracedModel } from '../../../src/plugin-api.js';
+import { type MeasuredLayer, PlatformError, type TracedModel } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
 import { trimmedMean } from '../estimate/statistics.js';
 import { identityOf, type LayerFacts } from './match-level.js';
@@ -45,6 +45,22 @@ export interface TraceBook {
   readonly corrections: readonly Correction[];
 }
 
+/** Layers of all sequences together: one row of a table may stand for a hundred thousand of them. */
+const MOST_TIMED_LAYERS = 2_000_000;
+
+/** Counts layers before they are held in memory. @throws PlatformError `usage` where there are too many */
+type Account = (model: TracedModel, layers: number) => void;
+
+function accountOf(): Account {
+  let total = 0;
+  return ({ source }, layers) => {
+    total += layers;
+    if (total <= MOST_TIMED_LAYERS) return;
+    const problem = `sequences of more than ${MOST_TIMED_LAYERS} layers together`;
+    throw new PlatformError('usage', `${source}: ${problem}; split the file, or correct where its sequences end`);
+  };
+}
+
 /** A measured or described range of a traced model. */
 interface Range {
   readonly first: number;
@@ -69,6 +85,7 @@ export function nameOf({ model, source }: TracedModel): string {
 function rangesOf(
   model: TracedModel,
   granularity: number,
+  account: Account,
 ): { readonly ranges: readonly Range[]; readonly problem: string | undefined } {
   // Indices may be paths, so that a layer's place is counted.
   const places = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, place) => [index, place]));
@@ -85,6 +102,7 @@ function rangesOf(
   const ranges: Range[] = [];
   let problem: string | undefined;
   const add = (first: number, last: number, layer: MeasuredLayer, samplesMs: readonly number[]): void => {
+    account(model, last - first + 1);
     const layers = Array.from(
       { length: last - first + 1 },
       (_, i): LayerFacts => described.get(first + i) ?? { operator: '' },
@@ -157,9 +175,11 @@ function granularityOf(models: readonly TracedModel[], asked: number | undefined
  *
  * @param models all of one system
  * @param asked the longest sequence that the models were cut into when they were measured
+ * @throws PlatformError `usage` where the traces claim more layers than fit into memory
  */
 export function openTraceBook(models: readonly TracedModel[], asked: number | undefined): TraceBook {
   const granularity = granularityOf(models, asked);
+  const account = accountOf();
   const byName = new Map<string, { readonly model: TracedModel; readonly process: string }[]>();
   for (const [i, model] of models.entries()) {
     const name = nameOf(model);
@@ -176,7 +196,7 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
     for (const { model, process } of traced) {
       const correction = correctionOf(name, model, wholeMs);
       if (correction !== undefined) corrections.push(correction);
-      const { ranges, problem } = rangesOf(model, granularity);
+      const { ranges, problem } = rangesOf(model, granularity, account);
       for (const { sequence, samplesMs } of ranges) {
         if (samplesMs.length === 0) continue;
         const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);

@@ -1,39 +1,22 @@
-import Table from 'cli-table3';
-import { csvField, markdownTable, oneLine } from '../../../src/plugin-api.js';
+import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { formatMs } from '../report/columns.js';
+import { counted, formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
 /** How many missing layers are named per model before the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
 
-const UNKNOWN = '-';
-
-function percent(value: number | null, digits = 1): string {
-  return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
   return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
 }
 
-interface Column {
-  readonly title: string;
-  readonly align: 'left' | 'right';
-  readonly cell: (model: TraceModelReport) => string;
-}
+type ModelColumn = Column<TraceModelReport>;
 
-function columnsFor({ models }: TraceReport): readonly Column[] {
-  const column = (title: string, cell: Column['cell'], align: Column['align'] = 'right'): Column => ({
-    title,
-    align,
-    cell,
-  });
+function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
+  const column = (title: string, cell: ModelColumn['cell'], align: ModelColumn['align'] = 'right'): ModelColumn => {
+    return { title, align, cell };
+  };
   const has = (isThere: (model: TraceModelReport) => boolean): boolean => models.some(isThere);
   return [
     column('model', ({ name }) => oneLine(name), 'left'),
@@ -136,35 +119,14 @@ function summaryLines(report: TraceReport): readonly string[] {
   }
   if (summary.speedup !== null && summary.whole_seconds !== null && summary.unique_seconds !== null) {
     lines.push(
-      `one run of each: whole models ${summary.whole_seconds.toFixed(2)} s, unique layers ${summary.unique_seconds.toFixed(2)} s, speedup ${summary.speedup.toFixed(3)}`,
+      `one run of each: whole models ${summary.whole_seconds.toFixed(2)} s, unique layers ${summary.unique_seconds.toFixed(2)} s, the paper's ratio ${summary.speedup.toFixed(3)}`,
     );
   }
   return lines.map(oneLine);
 }
 
-/** For people. */
-export function traceTable(report: TraceReport): string {
-  const columns = columnsFor(report);
-  const table = new Table({
-    head: columns.map(({ title }) => title),
-    colAligns: columns.map(({ align }) => align),
-    style: { head: [], border: [], compact: true },
-  });
-  for (const model of report.models) table.push(columns.map(({ cell }) => cell(model)));
-  return [table.toString(), ...report.models.flatMap(missingLines), ...summaryLines(report), ''].join('\n');
-}
-
-function traceMarkdown(report: TraceReport): string {
-  const columns = columnsFor(report);
-  return markdownTable({
-    titles: columns.map(({ title }) => title),
-    aligns: columns.map(({ align }) => align),
-    rows: report.models.map((model) => columns.map(({ cell }) => cell(model))),
-    notes: summaryLines(report),
-  });
-}
-
-const CSV_COLUMNS = [
+/** What spreadsheets get of a model. */
+const KEYS = [
   'name',
   'layers',
   'sequences',
@@ -180,14 +142,19 @@ const CSV_COLUMNS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof TraceModelReport)[];
 
-function traceCsv({ models }: TraceReport): string {
-  const rows = models.map((model) => CSV_COLUMNS.map((column) => model[column]));
-  return [[...CSV_COLUMNS], ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+/** A report as it is exported. */
+export function traceReportResult(report: TraceReport): TableResult {
+  const { models } = report;
+  return {
+    document: report,
+    records: { keys: KEYS, rows: models.map((model) => KEYS.map((key) => model[key])) },
+    table: textTable(columnsFor(report), models),
+    notes: summaryLines(report),
+  };
 }
 
-/** One text a format, all from the same document; those of the report have the same names. */
-export const TRACE_REPORT_EXPORTERS = {
-  json: (report: TraceReport): string => `${JSON.stringify(report, null, 2)}\n`,
-  csv: traceCsv,
-  markdown: traceMarkdown,
-} as const;
+/** For people. */
+export function traceTable(report: TraceReport): string {
+  const { table, notes } = traceReportResult(report);
+  return [drawTable(table), ...report.models.flatMap(missingLines), ...notes, ''].join('\n');
+}

@@ -2,16 +2,20 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import { BenchmarkServiceService, type Measurement } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
-import type { BenchmarkAgent, MeasureOptions } from '../benchmark-agent.js';
+import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
 import type { LayerTrace } from '../layer-trace.js';
+import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
 import * as wire from '../wire/benchmark-wire.js';
 
-const { describeSystem, inferTypes, measure, optimize } = BenchmarkServiceService;
+const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
 const { traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
+
+/** What an agent can do does not depend on these. */
+const ANY_RUN = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
 
 /** Waiting for a turn behind other clients' measurements included. */
 const INFER_TYPES_DEADLINE_MS = 30 * 60_000;
@@ -41,19 +45,63 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     }
   }
 
-  async function callMeasure(
-    request: Parameters<typeof measure.requestSerialize>[0],
-    deadlineMs: number,
+  function measurementOf(message: Measurement | undefined, request: MeasureRequest): MeasuredRequest['measurement'] {
+    if (message === undefined) {
+      throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
+    }
+    const measuredAt = new Date().toISOString();
+    return understand(() => wire.fromWireMeasurement(message, request, measuredAt));
+  }
+
+  async function measureAlone(
+    { index, request }: Numbered,
     { signal, onProgress }: MeasureOptions,
-  ): Promise<Measurement> {
+  ): Promise<MeasuredRequest> {
+    const { benchmark, runOptions, limits } = request;
+    const message = {
+      benchmark: wire.toWireBenchmark(benchmark),
+      runOptions,
+      protocol: wire.toWireProtocol(request),
+    };
+    const deadlineMs = limits.timeLimitMs + MEASURE_WAIT_MS;
     let measurement: Measurement | undefined;
-    for await (const { event } of client.stream(measure, request, { deadlineMs, signal })) {
+    for await (const { event } of client.stream(measure, message, { deadlineMs, signal })) {
       if (event?.$case === 'measurement') measurement = event.value;
       const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
-      if (progress !== undefined) onProgress?.(progress);
+      if (progress !== undefined) onProgress?.({ ...progress, index });
     }
-    if (measurement !== undefined) return measurement;
-    throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
+    return { index, measurement: measurementOf(measurement, request) };
+  }
+
+  async function* measureTogether(
+    together: readonly Numbered[],
+    { signal, onProgress }: MeasureOptions,
+  ): AsyncGenerator<MeasuredRequest> {
+    const [first] = together;
+    if (first === undefined) return;
+    const { runOptions, limits } = first.request;
+    const message = {
+      bricks: together.flatMap(({ request: { benchmark, context } }) => {
+        return context === undefined ? [] : [wire.toWireBrick({ benchmark, context })];
+      }),
+      runOptions,
+      protocol: wire.toWireProtocol(first.request),
+    };
+    // Each session has its own time limit, and at worst each brick its own session.
+    const deadlineMs = together.length * limits.timeLimitMs + MEASURE_WAIT_MS;
+    const missing = new Set(together.keys());
+    for await (const { event } of client.stream(measureBricks, message, { deadlineMs, signal })) {
+      if (event?.$case === 'measurement') {
+        const { brick, measurement } = event.value;
+        const numbered = together[brick];
+        if (numbered === undefined || !missing.delete(brick)) continue;
+        yield { index: numbered.index, measurement: measurementOf(measurement, numbered.request) };
+      }
+      const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
+      const index = together[progress?.index ?? 0]?.index;
+      if (progress !== undefined && index !== undefined) onProgress?.({ ...progress, index });
+    }
+    if (missing.size > 0) measurementOf(undefined, first.request);
   }
 
   return traces.ofEveryCall({
@@ -62,25 +110,31 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       return understand(() => wire.fromWireSystem(response.system));
     },
 
-    async measure(benchmark, runOptions, protocol, options = {}) {
-      const request = {
-        benchmark: wire.toWireBenchmark(benchmark),
-        runOptions,
-        protocol: wire.toWireProtocol(protocol),
-      };
-      const measurement = await callMeasure(request, protocol.timeLimitMs + MEASURE_WAIT_MS, options);
-      const measuredAt = new Date().toISOString();
-      return understand(() => wire.fromWireMeasurement(measurement, protocol, measuredAt));
+    async measuresTogether() {
+      const response = await client.unary(
+        describeSystem,
+        { runOptions: ANY_RUN },
+        { deadlineMs: DESCRIBE_DEADLINE_MS },
+      );
+      return response.measuresTogether;
     },
 
-    async trace(benchmark, runOptions, protocol, level, { signal, onProgress } = {}) {
+    async *measure(requests, options = {}) {
+      for (const together of requestsTogether(requests)) {
+        const [first] = together;
+        if (first?.request.context !== undefined) yield* measureTogether(together, options);
+        else if (first !== undefined) yield await measureAlone(first, options);
+      }
+    },
+
+    async trace({ benchmark, runOptions, protocol, limits }, level, { signal, onProgress } = {}) {
       const request = {
         benchmark: wire.toWireBenchmark(benchmark),
         runOptions,
-        protocol: wire.toWireProtocol(protocol),
+        protocol: wire.toWireProtocol({ protocol, limits, occasion: 1 }),
         level: toWireLevel(level),
       };
-      const deadlineMs = 2 * protocol.timeLimitMs + MEASURE_WAIT_MS;
+      const deadlineMs = 2 * limits.timeLimitMs + MEASURE_WAIT_MS;
       let trace: LayerTrace | undefined;
       for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
         const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
@@ -103,6 +157,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       return understand(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),
         values: wire.fromWireValues(response.values),
+        costMs: response.costMs,
       }));
     },
 

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { OptimizeResponse } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
+import { makeFolder } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
 /** Part of every key: to be raised when what an agent makes of a graph changes. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 /** A graph is kept for the system that it was optimized on, and for no other. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
@@ -20,11 +21,16 @@ function fileName({ fingerprint }: System, { signature }: Benchmark): string {
 /** What is in a cached file; undefined where it is missing or damaged, so that it is made anew. */
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
-    const { benchmark, values } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
-    return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values) };
+    const { benchmark, values, costMs } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
+    return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values), costMs };
   } catch {
     return undefined;
   }
+}
+
+async function keep(file: string, bytes: Uint8Array): Promise<void> {
+  makeFolder(dirname(file));
+  await writeFileAtomically(file, bytes);
 }
 
 /**
@@ -34,19 +40,23 @@ async function read(file: string): Promise<OptimizedGraph | undefined> {
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
     system: (runOptions) => agent.system(runOptions),
-    measure: (benchmark, runOptions, protocol, options) => agent.measure(benchmark, runOptions, protocol, options),
-    trace: (benchmark, runOptions, protocol, level, options) => {
-      return agent.trace(benchmark, runOptions, protocol, level, options);
-    },
+    measuresTogether: () => agent.measuresTogether(),
+    measure: (requests, options) => agent.measure(requests, options),
+    trace: (request, level, options) => agent.trace(request, level, options),
     inferTypes: (benchmark, signal) => agent.inferTypes(benchmark, signal),
     async optimize(benchmark, runOptions, signal) {
       const file = join(folder, fileName(await agent.system(runOptions), benchmark));
       const known = await read(file);
       if (known !== undefined) return known;
       const optimized = await agent.optimize(benchmark, runOptions, signal);
-      const response = { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values) };
+      const { costMs } = optimized;
+      const response = {
+        benchmark: toWireBenchmark(optimized.benchmark),
+        values: toWireValues(optimized.values),
+        costMs,
+      };
       const bytes = OptimizeResponse.encode(response).finish();
-      await writeFileAtomically(file, [bytes], bytes.length).catch(() => undefined);
+      await keep(file, bytes).catch(() => undefined);
       return optimized;
     },
     close: () => agent.close(),

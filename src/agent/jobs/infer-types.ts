@@ -1,4 +1,8 @@
+import type { Benchmark } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
+import { modelOf } from '../../measurement/weightless.js';
+import { unknownValues } from '../../onnx/layer-graph.js';
+import { withEveryValueAsOutput } from '../../predictor/materialize.js';
 import { ELEMENT_TYPES, elementCount } from '../../onnx/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
 import type { InferredValue } from '../benchmark-agent.js';
@@ -40,9 +44,21 @@ function inferredValueOf(value: TensorValue): InferredValue {
   return { elementType, dims, ...rangeOf(value) };
 }
 
+/** What the runtime tells without running anything, where that is all that is not known; else undefined. */
+async function inferStatically(
+  benchmark: Benchmark,
+  { predictor }: OpenContext,
+): Promise<ReadonlyMap<string, InferredValue> | undefined> {
+  const { types, contents } = unknownValues(modelOf(benchmark, 'graph'));
+  if (contents.length > 0) return undefined;
+  // What the runtime refuses like this it may take with its weights.
+  const found = await predictor.inferStaticTypes?.(withEveryValueAsOutput(benchmark)).catch(() => undefined);
+  return types.every((name) => found?.has(name)) ? found : undefined;
+}
+
 /**
- * Runs the graph once, as it is, with every value as an output, and says what came out by name. Values that are not
- * tensors are left out.
+ * What every value of the graph is. Where the runtime cannot say it of the graph alone, the graph is run once, as it is, with
+ * every value as an output. Values that are not tensors are left out.
  *
  * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails (both with
  *   the runtime's message, which names the node)
@@ -51,6 +67,8 @@ export async function inferTypes(
   { benchmark, memoryLimitBytes }: InferTypesJob,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue>> {
+  const known = await inferStatically(benchmark, context);
+  if (known !== undefined) return known;
   let open: OpenBenchmark;
   try {
     const request = { benchmark, runOptions: RUN_OPTIONS, memoryLimitBytes };

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../base/errors.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { Outcome } from '../../measurement/measurement.js';
-import type { Protocol } from '../../measurement/protocol.js';
+import type { Limits, Protocol } from '../../measurement/protocol.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { TimedSpan } from '../../tracing/span.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
@@ -18,7 +18,17 @@ export interface MeasureJob {
   readonly kind: 'measure';
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  readonly plan: Protocol;
+  readonly protocol: Protocol;
+  readonly occasion: number;
+  readonly limits: Limits;
+}
+
+/** Measures bricks in one graph; see measure-bricks.ts. */
+export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark'> {
+  readonly kind: 'measure-bricks';
+  readonly bricks: readonly Benchmark[];
+  /** Bytes to be read besides in every run. */
+  readonly paddingBytes: number;
 }
 
 export interface InferTypesJob {
@@ -39,7 +49,8 @@ export interface TraceJob {
   readonly kind: 'trace';
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  readonly plan: Protocol;
+  readonly protocol: Protocol;
+  readonly limits: Limits;
 }
 
 /** Opens a model that then stays open as long as the process. */
@@ -56,11 +67,26 @@ export interface PredictJob {
 }
 
 /** What a measuring process is for, one at a time. */
-export type WorkerJob = MeasureJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
+export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
 export function threadsOf(job: WorkerJob): number {
-  return job.kind === 'measure' || job.kind === 'trace' || job.kind === 'open' ? job.runOptions.threads : 1;
+  switch (job.kind) {
+    case 'measure':
+    case 'measure-bricks':
+    case 'trace':
+    case 'open':
+      return job.runOptions.threads;
+    case 'infer-types':
+    case 'optimize':
+    case 'predict':
+      return 1;
+  }
+}
+
+/** What a job measures on; undefined for one that measures nothing that counts. */
+export function occasionOf(job: WorkerJob): number | undefined {
+  return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
 
 /** What a measurement is without the system that it was taken on and the time at which. */
@@ -76,6 +102,7 @@ export interface Measured {
 /** How a job ended. `rejected`: it was wrong in itself, or the machine is, so that nothing was measured. */
 export type JobResult =
   | { readonly kind: 'measured'; readonly measured: Measured }
+  | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
   | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | { readonly kind: 'optimized'; readonly optimized: OptimizedGraph }

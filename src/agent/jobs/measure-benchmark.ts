@@ -25,8 +25,12 @@ function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
   return { kind: 'failure', ...failureOf(thrown, stage) };
 }
 
-async function takeSamples(benchmark: OpenBenchmark, { plan }: MeasureJob, context: MeasureContext): Promise<Samples> {
-  const { warmups, runs } = await timeRuns(benchmark, plan, context);
+async function takeSamples(
+  benchmark: OpenBenchmark,
+  { protocol }: MeasureJob,
+  context: MeasureContext,
+): Promise<Samples> {
+  const { warmups, runs } = await timeRuns(benchmark, protocol, context);
   recordRuns(context.recorder, { warmups, runs });
   return { kind: 'samples', runMs: runs.map(durationMsOf), warmupMs: warmups.map(durationMsOf) };
 }
@@ -38,7 +42,7 @@ async function takeSamples(benchmark: OpenBenchmark, { plan }: MeasureJob, conte
  *   benchmark does wrong is an outcome
  */
 export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
-  const { benchmark, runOptions, plan } = job;
+  const { benchmark, runOptions, protocol, limits } = job;
   const startNs = context.nowNs();
   const conditions = context.watchConditions();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
@@ -47,11 +51,10 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
     return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: conditions() };
   };
 
-  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: protocol.warmupRuns + protocol.runs });
   let open: OpenBenchmark;
   try {
-    const { memoryLimitBytes } = plan;
-    const request = { benchmark, runOptions, memoryLimitBytes };
+    const request = { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;
     open = await context.recorder.section('load_model', load, () => openBenchmark(request, context));
   } catch (error) {

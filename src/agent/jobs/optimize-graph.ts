@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { weightlessBenchmark } from '../../measurement/weightless.js';
+import type { Benchmark } from '../../measurement/benchmark.js';
+import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
 import { readModel } from '../../onnx/read-model.js';
+import { subgraphsOf } from '../../onnx/subgraphs.js';
 import { materialize } from '../../predictor/materialize.js';
 import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
@@ -9,32 +11,40 @@ import { refusalOf } from '../failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
 import { checkMemory, type OpenContext } from './open-benchmark.js';
+import { optimizedFolderOf } from './temporary-folder.js';
+
+function hasSubgraphs(benchmark: Benchmark): boolean {
+  const { nodes } = modelOf(benchmark, 'graph').graph;
+  return nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
+}
 
 /**
  * Fills a graph's weights, has the framework optimize it, and takes the weights out again. The optimized graph says
- * nothing about the shapes of its values, so it is run once to find them.
+ * nothing about the shapes of its values, so they are inferred.
  *
  * @throws PlatformError `unsupported` where the framework refuses the graph, `model` where running it fails, `storage`
  *   where the temporary folder cannot hold it
  */
 export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<OptimizedGraph> {
   const { benchmark, runOptions, memoryLimitBytes } = job;
-  const folder = `${context.temporaryFolder}.optimized`;
+  const folder = optimizedFolderOf(context.temporaryFolder);
+  const startMs = performance.now();
   checkMemory(job);
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { predictor, temporaryFolder } = context;
-    const options = { folder, temporaryFolder };
+    const keepsWeights = hasSubgraphs(benchmark);
+    const options = { folder, temporaryFolder, keepsWeights };
     const path = await optimizeFilledModel(predictor, materialize(benchmark), runOptions, options).catch(
       (error: unknown) => {
         throw refusalOf(error, 'open');
       },
     );
-    const optimized = weightlessBenchmark(hoistSubgraphWeights(await readModel(path)));
-    return {
-      benchmark: optimized,
-      values: await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context),
-    };
+    const optimized = weightlessBenchmark(
+      hoistSubgraphWeights(await readModel(path, { keepsExternalData: keepsWeights })),
+    );
+    const values = await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context);
+    return { benchmark: optimized, values, costMs: performance.now() - startMs };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,41 +1,34 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { PlatformError } from '../../base/errors.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
-import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
 import { refusalOf } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
-import type { MeasureContext } from './measure-benchmark.js';
 import type { TraceJob } from './job.js';
-import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
+import type { MeasureContext } from './measure-benchmark.js';
+import { openBenchmark, type OpenRequest } from './open-benchmark.js';
+import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
 import { recordRuns, sequenceIndex, shapeText } from './run-spans.js';
 import { durationMsOf, type TimedRuns, timeRuns } from './timed-runs.js';
 
-interface ProfiledRuns extends TimedRuns {
-  /** Of the runs without their warm-ups. */
-  readonly profile: readonly ProfiledRun[];
+const LOAD = { level: 'APPLICATION_TRACE' } as const;
+
+function requestOf({ benchmark, runOptions, limits }: TraceJob): OpenRequest {
+  return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
 }
 
-async function openOrRefuse(job: TraceJob, context: MeasureContext): Promise<OpenBenchmark> {
-  const { benchmark, runOptions, plan } = job;
-  const request = { benchmark, runOptions, memoryLimitBytes: plan.memoryLimitBytes };
-  const load = { level: 'APPLICATION_TRACE' } as const;
-  return context.recorder
-    .section('load_model', load, () => openBenchmark(request, context))
-    .catch((error: unknown) => {
-      throw refusalOf(error, 'open');
-    });
-}
-
-async function runOrRefuse(open: OpenBenchmark, { plan }: TraceJob, context: MeasureContext): Promise<TimedRuns> {
-  return timeRuns(open, plan, context).catch((error: unknown) => {
-    throw refusalOf(error, 'run');
-  });
+/** A failure of the framework as the error of a request that needs it to work. */
+async function orRefuse<T>(stage: 'open' | 'run', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw refusalOf(error, stage);
+  }
 }
 
 async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRuns> {
-  const open = await openOrRefuse(job, context);
+  const open = await orRefuse('open', () =>
+    context.recorder.section('load_model', LOAD, () => openBenchmark(requestOf(job), context)),
+  );
   try {
-    const timed = await runOrRefuse(open, job, context);
+    const timed = await orRefuse('run', () => timeRuns(open, job.protocol, context));
     recordRuns(context.recorder, timed);
     return timed;
   } finally {
@@ -43,33 +36,14 @@ async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRu
   }
 }
 
-/** @throws PlatformError `unsupported` where the framework keeps no profile, or not of every run */
-async function runProfiled(job: TraceJob, context: MeasureContext, folder: string): Promise<ProfiledRuns> {
-  const { predictor } = context;
-  const { name, version } = predictor.framework;
-  let model: ProfiledModel | undefined;
-  const profiling: Predictor = {
-    ...predictor,
-    async open(source, runOptions) {
-      if (predictor.openProfiled === undefined) {
-        throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
-      }
-      model = await predictor.openProfiled(source, runOptions, folder);
-      return model;
-    },
-  };
-  const open = await openOrRefuse(job, { ...context, predictor: profiling });
+async function runProfiled(job: TraceJob, context: MeasureContext): Promise<ProfiledRuns> {
+  const open = await orRefuse('open', () =>
+    context.recorder.section('load_model', LOAD, () => openProfiled(requestOf(job), context)),
+  );
   try {
-    const timed = await runOrRefuse(open, job, context);
-    const profiled = (await model?.profile()) ?? [];
-    const expected = timed.warmups.length + timed.runs.length;
-    if (profiled.length !== expected) {
-      const problem = `${name} ${version} kept a profile of ${profiled.length} runs out of ${expected}`;
-      throw new PlatformError('unsupported', `${problem}; trace fewer runs`);
-    }
-    const profile = profiled.slice(timed.warmups.length);
-    recordRuns(context.recorder, timed, profile);
-    return { ...timed, profile };
+    const profiled = await orRefuse('run', () => open.run(job.protocol));
+    recordRuns(context.recorder, profiled, profiled.profile);
+    return profiled;
   } finally {
     await open.close();
   }
@@ -112,19 +86,13 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
  *   it fails, `storage` where the temporary folder cannot hold it
  */
 export async function traceBenchmark(job: TraceJob, context: MeasureContext): Promise<LayerTrace> {
-  const { warmupRuns, runs } = job.plan;
+  const { warmupRuns, runs } = job.protocol;
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: 2 * (warmupRuns + runs) });
   const plain = await runPlain(job, context);
-  const folder = `${context.temporaryFolder}.profile`;
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-    const profiled = await runProfiled(job, context, folder);
-    return {
-      untracedMs: plain.runs.map(durationMsOf),
-      tracedMs: profiled.runs.map(durationMsOf),
-      kernels: kernelTraces(profiled.profile),
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const profiled = await runProfiled(job, context);
+  return {
+    untracedMs: plain.runs.map(durationMsOf),
+    tracedMs: profiled.runs.map(durationMsOf),
+    kernels: kernelTraces(profiled.profile),
+  };
 }

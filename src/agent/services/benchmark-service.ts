@@ -5,21 +5,27 @@ import {
   type DescribeSystemResponse,
   type InferTypesRequest,
   type InferTypesResponse,
+  type MeasureBricksRequest,
+  type MeasureBricksResponse,
   type MeasureRequest,
   type MeasureResponse,
   type OptimizeRequest,
   type OptimizeResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { PlatformError } from '../../base/errors.js';
+import { FRAMEWORKS } from '../../predictor/frameworks.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
-import type { MeasureProgress } from '../benchmark-agent.js';
+import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
 import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
+import { measureTogether } from './measure-together.js';
 import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
   fromWireBenchmark,
+  fromWireBrick,
   fromWireProtocol,
   fromWireRunOptions,
   toWireBenchmark,
@@ -45,11 +51,12 @@ export interface BenchmarkServiceOptions {
 /** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { machine, framework, runner, calls } = options;
+  const { measuresTogether } = FRAMEWORKS[runner.framework];
 
   const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
     void calls.answer(call, callback, () => {
       const system = describeSystem(machine, framework, fromWireRunOptions(call.request.runOptions));
-      return { system: toWireSystem(system) };
+      return { system: toWireSystem(system), measuresTogether };
     });
   };
 
@@ -71,8 +78,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes } as const;
-      const optimized = optimizedOf(await runner.run(job, limits, { signal }));
-      return { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values) };
+      const { costMs, ...optimized } = optimizedOf(await runner.run(job, limits, { signal }));
+      return { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values), costMs };
     });
   };
 
@@ -81,20 +88,43 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const request = call.request;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
         // Who does not read has no use for it either.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
       const onWaiting = (): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: plan.warmupRuns + plan.runs });
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: setup.protocol.warmupRuns + setup.protocol.runs });
       };
-      const job = { kind: 'measure', benchmark, runOptions, plan } as const;
-      const measured = measuredOf(await runner.run(job, plan, { signal, onProgress, onWaiting }));
+      const job = { kind: 'measure', benchmark, runOptions, ...setup } as const;
+      const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
       const system = describeSystem(machine, framework, runOptions);
       const measurement = toWireMeasurement(benchmark.signature, measured, system);
       call.write({ event: { $case: 'measurement', value: measurement } });
+    });
+  };
+
+  const answerMeasureBricks: handleServerStreamingCall<MeasureBricksRequest, MeasureBricksResponse> = (call) => {
+    void calls.stream(call, async (signal) => {
+      if (!measuresTogether) {
+        const { name, version } = framework;
+        throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
+      }
+      const { request } = call;
+      const runOptions = fromWireRunOptions(request.runOptions);
+      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const bricks = request.bricks.map(fromWireBrick);
+      const system = describeSystem(machine, framework, runOptions);
+      const onProgress = (progress: RequestProgress): void => {
+        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress, progress) } });
+      };
+      const options = { signal, onProgress };
+      const all = measureTogether(bricks, { runOptions, ...setup }, runner, machine.cacheBytes, options);
+      for await (const { index, measured } of all) {
+        const measurement = toWireMeasurement(bricks[index]?.benchmark.signature ?? '', measured, system);
+        call.write({ event: { $case: 'measurement', value: { brick: index, measurement } } });
+      }
     });
   };
 
@@ -103,11 +133,13 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     inferTypes: answerInferTypes,
     optimize: answerOptimize,
     measure: answerMeasure,
+    measureBricks: answerMeasureBricks,
   };
   const maxRequestBytes = {
     inferTypes: MAX_MESSAGE_BYTES,
     optimize: MAX_MESSAGE_BYTES,
     measure: MAX_MESSAGE_BYTES,
+    measureBricks: MAX_MESSAGE_BYTES,
   };
   server.addService(BenchmarkServiceService, answers, { maxRequestBytes });
 }

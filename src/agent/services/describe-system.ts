@@ -53,10 +53,14 @@ const CACHES_FOLDER = '/sys/devices/system/cpu/cpu0/cache';
 
 /** The largest cache that the first core has, from sizes such as "32768K"; 0 where none is stated. */
 export function largestCacheBytes(sizes: readonly string[]): number {
-  const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+  const units = new Map([
+    ['K', 2 ** 10],
+    ['M', 2 ** 20],
+    ['G', 2 ** 30],
+  ]);
   return sizes.reduce((largest, size) => {
     const match = /^(\d+)([KMG]?)$/.exec(size.trim());
-    return Math.max(largest, match === null ? 0 : Number(match[1]) * (units[match[2] ?? ''] ?? 1));
+    return Math.max(largest, match === null ? 0 : Number(match[1]) * (units.get(match[2] ?? '') ?? 1));
   }, 0);
 }
 

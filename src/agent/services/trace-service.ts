@@ -37,18 +37,18 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const { request } = call;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const plan = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
         // Who does not read has no use for it either.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
       const onWaiting = (): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (plan.warmupRuns + plan.runs) });
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs) });
       };
-      const job = { kind: 'trace', benchmark, runOptions, plan } as const;
-      const limits = { timeLimitMs: 2 * plan.timeLimitMs, memoryLimitBytes: plan.memoryLimitBytes };
-      const run = () => runner.run(job, limits, { signal, onProgress, onWaiting });
+      const job = { kind: 'trace', benchmark, runOptions, protocol, limits } as const;
+      const ofBoth = { ...limits, timeLimitMs: 2 * limits.timeLimitMs };
+      const run = () => runner.run(job, ofBoth, { signal, onProgress, onWaiting });
       const end = await inCallersTrace(call.metadata, async () => {
         return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
       });

@@ -4,14 +4,25 @@ import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark, BenchmarkInput } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
-import { type FailureReason, type Measurement, measurementSchema } from '../../measurement/measurement.js';
-import type { Protocol } from '../../measurement/protocol.js';
+import type { BrickInContext } from '../../composite/plan-composites.js';
+import {
+  contextSchema,
+  type FailureReason,
+  type Measurement,
+  measurementSchema,
+} from '../../measurement/measurement.js';
 import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
-import type { InferredValue, MeasurePhase, MeasureProgress } from '../benchmark-agent.js';
+import type {
+  InferredValue,
+  MeasurePhase,
+  MeasureProgress,
+  MeasureRequest,
+  RequestProgress,
+} from '../benchmark-agent.js';
 import type { Measured } from '../jobs/job.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
-import { benchmarkSchema, elementTypeSchema, planSchema, requestedRunOptionsSchema } from './request-schema.js';
+import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
 
 export { fromWireDuration, toWireDuration };
 
@@ -64,15 +75,18 @@ export function fromWireRunOptions(message: wire.RunOptions | undefined): RunOpt
   return check(requestedRunOptionsSchema, message, 'run_options');
 }
 
-export function toWireProtocol(protocol: Protocol): wire.Protocol {
+/** What a message says of how to measure: the protocol, the occasion and the limits. */
+export type WireSetup = Pick<MeasureRequest, 'protocol' | 'occasion' | 'limits'>;
+
+export function toWireProtocol({ protocol, occasion, limits }: WireSetup): wire.Protocol {
   return {
     warmupRuns: protocol.warmupRuns,
     runs: protocol.runs,
     minRuns: protocol.minRuns,
     timeBudget: toWireDuration(protocol.timeBudgetMs),
-    timeLimit: toWireDuration(protocol.timeLimitMs),
-    memoryLimitBytes: BigInt(Math.ceil(protocol.memoryLimitBytes)),
-    occasion: protocol.occasion,
+    timeLimit: toWireDuration(limits.timeLimitMs),
+    memoryLimitBytes: BigInt(Math.ceil(limits.memoryLimitBytes)),
+    occasion,
   };
 }
 
@@ -80,19 +94,28 @@ export function toWireProtocol(protocol: Protocol): wire.Protocol {
  * @param defaultMemoryLimitBytes stands for the message's 0
  * @throws PlatformError `usage`
  */
-export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): Protocol {
+export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): WireSetup {
   const protocol = message ?? wire.Protocol.create();
   const { warmupRuns, runs, minRuns, timeBudget, timeLimit, memoryLimitBytes, occasion } = protocol;
-  const plan = {
-    warmupRuns,
-    runs,
-    minRuns,
-    timeBudgetMs: fromWireDuration(timeBudget),
-    timeLimitMs: fromWireDuration(timeLimit),
-    memoryLimitBytes: memoryLimitBytes === 0n ? defaultMemoryLimitBytes : Number(memoryLimitBytes),
+  const setup = {
+    protocol: { warmupRuns, runs, minRuns, timeBudgetMs: fromWireDuration(timeBudget) },
     occasion: Math.max(1, occasion),
+    limits: {
+      timeLimitMs: fromWireDuration(timeLimit),
+      memoryLimitBytes: memoryLimitBytes === 0n ? defaultMemoryLimitBytes : Number(memoryLimitBytes),
+    },
   };
-  return check(planSchema, plan, 'protocol');
+  return check(setupSchema, setup, 'protocol');
+}
+
+export function toWireBrick({ benchmark, context }: BrickInContext): wire.Brick {
+  return { benchmark: toWireBenchmark(benchmark), footprintBytes: BigInt(context.footprintBytes) };
+}
+
+/** @throws PlatformError `usage` */
+export function fromWireBrick({ benchmark, footprintBytes }: wire.Brick): BrickInContext {
+  const context = check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'brick');
+  return { benchmark: fromWireBenchmark(benchmark), context };
 }
 
 export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {
@@ -112,19 +135,30 @@ export function fromWireSystem(message: wire.System | undefined): System {
   return check(systemSchema, system, 'system');
 }
 
-export function toWireProgress({ phase, runsDone, runsTotal }: MeasureProgress): wire.Progress {
-  return { phase: PHASES[phase], runsDone, runsTotal };
+/** @param first the first brick of the session, and how many are measured in it; undefined where it is no session of bricks */
+export function toWireProgress(
+  { phase, runsDone, runsTotal }: MeasureProgress,
+  { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
+): wire.Progress {
+  return { phase: PHASES[phase], runsDone, runsTotal, brick: index, together };
 }
 
 /** Undefined for a phase that only a newer version knows. */
-export function fromWireProgress({ phase, runsDone, runsTotal }: wire.Progress): MeasureProgress | undefined {
+export function fromWireProgress({
+  phase,
+  runsDone,
+  runsTotal,
+  brick,
+  together,
+}: wire.Progress): RequestProgress | undefined {
   const known = keyOf(PHASES, phase);
-  return known === undefined ? undefined : { phase: known, runsDone, runsTotal };
+  return known && { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
 }
 
 function toWireOutcome({ outcome }: Measured): wire.Measurement['outcome'] {
   if (outcome.kind === 'samples') {
-    return { $case: 'samples', value: { runMs: outcome.runMs, warmupMs: outcome.warmupMs } };
+    const { runMs, warmupMs, overheadMs } = outcome;
+    return { $case: 'samples', value: { runMs, warmupMs, overheadMs } };
   }
   return { $case: 'failure', value: { reason: REASONS[outcome.reason], message: outcome.message } };
 }
@@ -154,7 +188,10 @@ function fromWireConditions(message: wire.Conditions | undefined): { readonly co
 }
 
 function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
-  if (outcome?.$case === 'samples') return { kind: 'samples', ...outcome.value };
+  if (outcome?.$case === 'samples') {
+    const { overheadMs, ...samples } = outcome.value;
+    return { kind: 'samples', ...samples, ...(overheadMs === undefined ? {} : { overheadMs }) };
+  }
   if (outcome?.$case !== 'failure') return undefined;
   return { kind: 'failure', reason: keyOf(REASONS, outcome.value.reason), message: outcome.value.message };
 }
@@ -163,11 +200,18 @@ function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
  * @param measuredAt ISO 8601 in UTC
  * @throws PlatformError `usage`
  */
-export function fromWireMeasurement(message: wire.Measurement, protocol: Protocol, measuredAt: string): Measurement {
+export function fromWireMeasurement(
+  message: wire.Measurement,
+  { protocol, occasion, limits, context }: Omit<MeasureRequest, 'benchmark' | 'runOptions'>,
+  measuredAt: string,
+): Measurement {
   const measurement = {
     signature: message.signature,
     system: fromWireSystem(message.system),
     protocol,
+    ...(context === undefined ? {} : { context }),
+    occasion,
+    limits,
     outcome: fromWireOutcome(message.outcome),
     costMs: message.costMs,
     sessionMs: message.sessionMs,

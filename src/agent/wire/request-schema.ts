@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { BenchmarkInput } from '../../measurement/benchmark.js';
-import { protocolSchema } from '../../measurement/protocol.js';
+import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
-import { byteLengthOf, elementCount, ELEMENT_TYPES, type ElementType } from '../../onnx/element-type.js';
+import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
 
 // What a request may ask for. Whatever passes, the measuring process gets; what it then takes is limited there.
 
@@ -12,7 +12,7 @@ const MAX_RANK = 64;
 const MAX_FILLED_BYTES = 2 ** 44;
 const MAX_DURATION_MS = 24 * 3600 * 1000;
 
-export const elementTypeSchema = z.enum(Object.keys(ELEMENT_TYPES) as [ElementType, ...ElementType[]]);
+export const elementTypeSchema = z.enum(ELEMENT_TYPE_NAMES);
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(4096),
@@ -42,7 +42,9 @@ export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
 });
 
-export const planSchema = protocolSchema.extend({
-  timeBudgetMs: z.number().positive().max(MAX_DURATION_MS),
-  timeLimitMs: z.number().positive().max(MAX_DURATION_MS),
+/** How a client asks to measure. */
+export const setupSchema = z.strictObject({
+  protocol: protocolSchema.extend({ timeBudgetMs: z.number().positive().max(MAX_DURATION_MS) }),
+  occasion: z.int().min(1),
+  limits: limitsSchema.extend({ timeLimitMs: z.number().positive().max(MAX_DURATION_MS) }),
 });

@@ -20,6 +20,7 @@ export type JobEnd = JobResult | Died;
 /** Whether the process that ended a job like this may be left in any state. */
 export function isFailure(end: JobEnd): boolean {
   if (end.kind === 'measured') return end.measured.outcome.kind === 'failure';
+  if (end.kind === 'measured-bricks') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
   return end.kind === 'died' || end.kind === 'rejected';
 }
 
@@ -42,9 +43,25 @@ export function errorOfEnd(end: JobEnd): PlatformError {
  */
 export function measuredOf(end: JobEnd): Measured {
   if (end.kind === 'measured') return end.measured;
-  if (end.kind !== 'died') throw errorOfEnd(end);
-  const { failure, elapsedMs, preparingMs, peakMemoryBytes } = end;
-  return { outcome: { kind: 'failure', ...failure }, costMs: elapsedMs, sessionMs: preparingMs, peakMemoryBytes };
+  if (end.kind === 'died') return deathOf(end, 1);
+  throw errorOfEnd(end);
+}
+
+/**
+ * The same for so many bricks together, each with its share of the cost.
+ *
+ * @throws PlatformError where the request was wrong
+ */
+export function measuredBricksOf(end: JobEnd, bricks: number): readonly Measured[] {
+  if (end.kind === 'measured-bricks') return end.measured;
+  if (end.kind === 'died') return new Array<Measured>(bricks).fill(deathOf(end, bricks));
+  throw errorOfEnd(end);
+}
+
+/** @param bricks that died with it */
+function deathOf({ failure, elapsedMs, preparingMs, peakMemoryBytes }: Died, bricks: number): Measured {
+  const cost = { costMs: elapsedMs / bricks, sessionMs: preparingMs / bricks };
+  return { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };
 }
 
 /** @throws PlatformError where nothing was traced */

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
 import { LIFELINE_FILE_DESCRIPTOR } from '../jobs/job.js';
+import { removeTemporaryFolders } from '../jobs/temporary-folder.js';
 
 /**
  * The thread of a measuring process that outlives no agent. The other end of a pipe is open as long as the agent runs;
@@ -9,14 +9,14 @@ import { LIFELINE_FILE_DESCRIPTOR } from '../jobs/job.js';
  * for long or for ever, so this thread waits, without ever waking up in between, and ends the process.
  */
 export interface LifelineData {
-  /** Removed before the process ends. */
+  /** What is left in it and beside it is removed before the process ends. */
   readonly temporaryFolder: string;
 }
 
 const { temporaryFolder } = workerData as LifelineData;
 const pipe = new Socket({ fd: LIFELINE_FILE_DESCRIPTOR, readable: true, writable: false });
 pipe.once('close', () => {
-  rmSync(temporaryFolder, { recursive: true, force: true });
+  removeTemporaryFolders(temporaryFolder);
   process.kill(process.pid, 'SIGKILL');
 });
 pipe.on('error', () => pipe.destroy());

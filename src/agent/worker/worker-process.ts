@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { PlatformError } from '../../base/errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
@@ -13,10 +14,11 @@ import {
   type Assignment,
   type WorkerJob,
   LIFELINE_FILE_DESCRIPTOR,
+  occasionOf,
   type WorkerMessage,
   threadsOf,
 } from '../jobs/job.js';
-import { temporaryFolderPath } from '../jobs/temporary-folder.js';
+import { removeTemporaryFolders, temporaryFolderPath } from '../jobs/temporary-folder.js';
 import { watchMemory } from './watch-memory.js';
 
 /** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
@@ -70,19 +72,22 @@ export class WorkerProcess {
   #alive = true;
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
-  /** Of what it has measured; see Protocol. */
+  /** Of what it has measured. */
   #occasion: number | undefined;
 
-  private constructor(framework: FrameworkName) {
-    const temporaryFolder = temporaryFolderPath();
+  /** @param folder a new folder for the process alone; it is removed when the process has ended */
+  private constructor(framework: FrameworkName, folder: string, workingFolder: string) {
     const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
     this.#keepsThreads = keepsThreads;
-    this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [temporaryFolder, framework], {
+    this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [folder, framework], {
+      // A runtime that was made to open a file of its own choice finds nothing there.
+      cwd: workingFolder,
       serialization: 'advanced',
       // The last one is the lifeline, see lifeline.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: ['--expose-gc', ...nodeFlags],
-      env: { ...SETTLED_ALLOCATOR, ...process.env },
+      // What it writes anywhere else than it is told ends with it as well.
+      env: { ...SETTLED_ALLOCATOR, ...process.env, TMPDIR: folder },
     });
     (this.#child.stderr as Readable).setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_LENGTH);
@@ -98,15 +103,21 @@ export class WorkerProcess {
         this.#alive = false;
         resolve({ exitCode: null, signal: null });
       });
-    }).then(async (exit) => {
-      await rm(temporaryFolder, { recursive: true, force: true });
+    }).then((exit) => {
+      removeTemporaryFolders(folder);
       return exit;
     });
   }
 
-  /** @throws PlatformError `unavailable` where the process does not come up */
+  /** @throws PlatformError `unavailable` where the process does not come up, `storage` where it can get no folder */
   static async start(framework: FrameworkName): Promise<WorkerProcess> {
-    const measuring = new WorkerProcess(framework);
+    const folder = temporaryFolderPath();
+    const workingFolder = join(folder, 'working');
+    await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+      const problem = `no folder can be made for the measuring process: ${messageOf(cause)}`;
+      throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
+    });
+    const measuring = new WorkerProcess(framework, folder, workingFolder);
     const tooLate = setTimeout(() => measuring.#end(), START_LIMIT_MS);
     const report = await Promise.race([measuring.#nextReport(), measuring.#exit]);
     clearTimeout(tooLate);
@@ -130,8 +141,8 @@ export class WorkerProcess {
 
   /** Whether it should get this job, and not a new process. */
   suits(job: WorkerJob): boolean {
-    const isSameOccasion = job.kind !== 'measure' || (this.#occasion ?? job.plan.occasion) === job.plan.occasion;
-    if (!isSameOccasion) return false;
+    const occasion = occasionOf(job);
+    if (occasion !== undefined && (this.#occasion ?? occasion) !== occasion) return false;
     const isFresh = this.#alive && this.#jobs < MAX_JOBS && this.#keptBytes - this.#startBytes < MAX_KEPT_BYTES;
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
@@ -164,7 +175,7 @@ export class WorkerProcess {
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
-    if (job.kind === 'measure') this.#occasion ??= job.plan.occasion;
+    this.#occasion ??= occasionOf(job);
     const startMs = performance.now();
     let preparingMs: number | undefined;
     const result = this.#resultOf(job, (progress) => {

@@ -9,17 +9,19 @@ import { SpanRecorder } from '../../tracing/span-recorder.js';
 import { inferTypes } from '../jobs/infer-types.js';
 import type { LifelineData } from './lifeline.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
+import { measureBricks } from '../jobs/measure-bricks.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
-const [temporaryFolder = '', framework] = process.argv.slice(2);
+/** The folder is this process's own: its working directory is in it, and files of its jobs come beside that. */
+const [folder = '', framework] = process.argv.slice(2);
 
 // A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
-const lifelineData: LifelineData = { temporaryFolder };
+const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
 
 /** Writes to a file of Linux's /proc/self; elsewhere, and where it is not allowed, nothing happens. */
@@ -70,7 +72,7 @@ function nowNs(): bigint {
 
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
-  temporaryFolder,
+  temporaryFolder: folder,
   nowNs,
   settle,
   peakMemoryBytes,
@@ -91,6 +93,8 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   switch (job.kind) {
     case 'measure':
       return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
+    case 'measure-bricks':
+      return { kind: 'measured-bricks', measured: await measureBricks(job, { ...context, recorder }) };
     case 'trace':
       return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
     case 'infer-types':

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
-import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
+import { TABLE_EXPORTERS } from '../../base/exporters/index.js';
+import { writeResult } from '../../base/output-file.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
 import { suggestion } from '../../base/suggestion.js';
-import { TABLE_FORMATS, tableText } from '../table-formats.js';
+import { drawTable } from '../../base/text-table.js';
+import { analysisResult, analysisText } from '../analysis-table.js';
 
 interface AnalyzeOptions {
   readonly setting: readonly string[];
@@ -50,44 +50,24 @@ function named<T extends { readonly name: string }>(name: string, known: readonl
 }
 
 function list(plugins: readonly Plugin[]): string {
-  const table = new Table({
-    style: { head: [], border: [], compact: true },
-    head: ['plugin', 'analysis', 'settings', 'what it says'],
-  });
-  for (const { name, analyses = [] } of plugins) {
-    for (const analysis of analyses) {
-      table.push([name, analysis.name, settingNames(analysis).join(', '), analysis.description]);
-    }
-  }
-  return `${table.toString()}\n`;
-}
-
-/** Whole or not at all. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(temporary, text);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw new PlatformError('storage', `${path} cannot be written: ${messageOf(error)}; name another file`, {
-      cause: error,
-    });
-  }
+  const rows = plugins.flatMap(({ name, analyses = [] }) =>
+    analyses.map((analysis) => [name, analysis.name, settingNames(analysis).join(', '), analysis.description]),
+  );
+  return `${drawTable({ titles: ['plugin', 'analysis', 'settings', 'what it says'], rows })}\n`;
 }
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
   const settings = settingsFrom(options.setting);
   const store = await host.openStore(options.store);
-  const table = await runAnalysis(analysis, settings, { store, signal: host.signal });
+  const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
   const paths = { json: options.exportJson, csv: options.exportCsv, markdown: options.exportMarkdown };
   const toStdout: string[] = [];
   for (const format of ['json', 'csv', 'markdown'] as const) {
     const path = paths[format];
-    if (path === '-') toStdout.push(TABLE_FORMATS[format](table));
-    else if (path !== undefined) await writeWhole(path, TABLE_FORMATS[format](table));
+    if (path === '-') toStdout.push(TABLE_EXPORTERS[format](result));
+    else if (path !== undefined) await writeResult(path, TABLE_EXPORTERS[format](result));
   }
-  host.print(toStdout.length === 0 ? tableText(table) : toStdout.join('\n'));
+  host.print(toStdout.length === 0 ? analysisText(result) : toStdout.join('\n'));
 }
 
 /** `mlmodelscope analyze [PLUGIN NAME]`: what the plugins make of what the store has. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
+import { writeResult } from '../../base/output-file.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
@@ -31,12 +31,6 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
     throw wrong('--framework is for evaluations without a server; a manifest says it in software');
-}
-
-async function writeResult(path: string, text: string): Promise<void> {
-  await writeFile(path, text).catch((error: unknown) => {
-    throw new PlatformError('storage', `${path} cannot be written: ${messageOf(error)}; name another file`);
-  });
 }
 
 /** Submits, follows, reports. An interruption ends what runs here, and leaves what runs on a server. */

@@ -1,6 +1,6 @@
-import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
+import { drawTable } from '../../base/text-table.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
@@ -49,14 +49,10 @@ async function doneEvent(client: EvaluationClient, id: string, { sequence }: Log
 }
 
 function table(evaluations: readonly EvaluationSummary[]): string {
-  const rows = new Table({
-    style: { head: [], border: [], compact: true },
-    head: ['id', 'name', 'plugin', 'state', 'submitted', 'changed'],
+  const rows = evaluations.map(({ id, name, plugin, state, submittedAt, changedAt }) => {
+    return [id, name, plugin, state, submittedAt, changedAt];
   });
-  for (const { id, name, plugin, state, submittedAt, changedAt } of evaluations) {
-    rows.push([id, name, plugin, state, submittedAt, changedAt]);
-  }
-  return `${rows.toString()}\n`;
+  return `${drawTable({ titles: ['id', 'name', 'plugin', 'state', 'submitted', 'changed'], rows })}\n`;
 }
 
 /** `mlmodelscope evaluations list|show|follow|cancel`: what a server has been given to do. */

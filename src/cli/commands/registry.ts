@@ -1,12 +1,10 @@
-import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
+import { drawTable } from '../../base/text-table.js';
 import type { Candidate } from '../../manifest/index.js';
 import { builtInModels } from '../../registry/built-in-models.js';
 import { listAgents } from '../../directory/list-agents.js';
 import type { OwnedHost } from '../host.js';
-
-const SETTINGS = { style: { head: [], border: [], compact: true } };
 
 /** An agent, registered or not. */
 interface ShownAgent extends Candidate {
@@ -47,14 +45,11 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
         host.print(`${JSON.stringify(models, null, 2)}\n`);
         return;
       }
-      const table = new Table({
-        ...SETTINGS,
-        head: ['reference', 'name', 'version', 'framework', 'parameters', 'what it is'],
+      const titles = ['reference', 'name', 'version', 'framework', 'parameters', 'what it is'];
+      const rows = models.map(({ reference, name, version, framework, parameters, title }) => {
+        return [reference, name, version, framework, `${(parameters / 1e6).toFixed(1)} M`, title];
       });
-      for (const { reference, name, version, framework, parameters, title } of models) {
-        table.push([reference, name, version, framework, `${(parameters / 1e6).toFixed(1)} M`, title]);
-      }
-      host.print(`${table.toString()}\n`);
+      host.print(`${drawTable({ titles, rows })}\n`);
     });
   registry
     .command('agents')
@@ -68,15 +63,14 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
         host.print(`${JSON.stringify(agents, null, 2)}\n`);
         return;
       }
-      const table = new Table({
-        ...SETTINGS,
-        head: ['address', 'framework', 'architecture', 'processor', 'cores', 'memory'],
-      });
-      for (const { address, framework, frameworkVersion, architecture, processor, cores, memoryBytes } of agents) {
-        const memory = `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`;
-        const place = address ?? '(this machine)';
-        table.push([place, `${framework} ${frameworkVersion}`, architecture, processor, cores, memory]);
-      }
-      host.print(`${table.toString()}\n`);
+      const titles = ['address', 'framework', 'architecture', 'processor', 'cores', 'memory'];
+      const rows = agents.map(
+        ({ address, framework, frameworkVersion, architecture, processor, cores, memoryBytes }) => {
+          const memory = `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`;
+          const place = address ?? '(this machine)';
+          return [place, `${framework} ${frameworkVersion}`, architecture, processor, String(cores), memory];
+        },
+      );
+      host.print(`${drawTable({ titles, rows })}\n`);
     });
 }

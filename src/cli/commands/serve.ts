@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
+import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import { addPluginService } from '../../server/plugin-service.js';
 import { type RunningServer, startServer } from '../../server/server.js';
@@ -38,7 +39,7 @@ async function openBackDoor(server: RunningServer, { security }: OwnedHost): Pro
 
 function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Record<string, unknown>>): string[] {
   const passedOn = Object.entries(PASSED_ON).flatMap(([key, option]) => {
-    const value = globals[key];
+    const value = ownValue(globals, key);
     return typeof value === 'string' ? [option, value] : [];
   });
   return ['--plain-server', '--server', door, ...(store === undefined ? [] : ['--store', store]), ...passedOn];

@@ -1,9 +1,9 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { writeOutput } from '../../base/output-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
 import { syncStore } from '../../store/open-store.js';
@@ -40,7 +40,11 @@ Examples:
     .action(async (file: string, { store: uri }: StoreOption) => {
       const lines = toJsonLines(recordsOf(await host.openStore(uri)));
       if (file === '-') await writeToStdout(lines);
-      else await writeFile(file, lines);
+      else {
+        await writeOutput(file, lines).catch((error: unknown) => {
+          throw fileError(file, 'written', error);
+        });
+      }
     });
   store
     .command('import')
@@ -72,18 +76,6 @@ Examples:
 function inWords({ measurements, documents }: Transferred): string {
   const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
   return `${count(measurements, 'measurement')} and ${count(documents, 'other document')}`;
-}
-
-/** Whole or not at all. */
-async function writeFile(file: string, lines: AsyncIterable<string>): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    await pipeline(Readable.from(lines), createWriteStream(temporary));
-    await rename(temporary, file);
-  } catch (thrown) {
-    await rm(temporary, { force: true });
-    throw fileError(file, 'written', thrown);
-  }
 }
 
 async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {

@@ -21,6 +21,6 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {
       const spans = await storedTrace(await host.openStore(uri), id);
-      host.print(`${JSON.stringify(SPAN_EXPORTERS[format](spans))}\n`);
+      host.print(SPAN_EXPORTERS[format](spans));
     });
 }

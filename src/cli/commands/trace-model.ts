@@ -1,22 +1,17 @@
-import Table from 'cli-table3';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
+import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import type { Protocol } from '../../measurement/protocol.js';
+import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 
-const LIMITS = {
-  warmupRuns: 3,
-  minRuns: 3,
-  timeBudgetMs: 10_000,
-  occasion: 1,
-  timeLimitMs: 120_000,
-  memoryLimitBytes: 8 * 2 ** 30,
-} as const satisfies Partial<Protocol>;
+const PROTOCOL = { warmupRuns: 3, minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
+
+const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
 /** Of the spans; the table has the kernels in any case. */
 const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
@@ -49,18 +44,17 @@ function ms(value: number): string {
 
 function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const printed = new Table({
-    style: { head: [], border: [], compact: true },
-    head: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
-    colAligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
+  const drawn = drawTable({
+    titles: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
+    aligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
+    rows: rows.map(({ sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs }) => {
+      const percent = `${(share * 100).toFixed(1)} %`;
+      return [sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)];
+    }),
   });
-  for (const { sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs } of rows) {
-    const percent = `${(share * 100).toFixed(1)} %`;
-    printed.push([sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)]);
-  }
   const percent = ((overheadMs / modelMs) * 100).toFixed(1);
   host.print(
-    `${printed.toString()}
+    `${drawn}
 kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
 whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
 tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
@@ -96,7 +90,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
         framework_name: system.framework,
         framework_version: system.frameworkVersion,
         batch_size: batch,
-        num_warmup_batches: LIMITS.warmupRuns,
+        num_warmup_batches: PROTOCOL.warmupRuns,
         num_batches: runs,
       };
       const progress = host.progress(json === true);
@@ -105,9 +99,9 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       };
       const measured = await tracing.atLevel(level, () =>
         tracing.inSpan('evaluation_trace', { level: 'APPLICATION_TRACE', attributes }, async () => {
-          const protocol = { ...LIMITS, runs, minRuns: Math.min(runs, LIMITS.minRuns) };
-          const options = { signal: host.signal, onProgress };
-          const layers = await agent.trace(weightlessBenchmark(model), runOptions, protocol, level, options);
+          const protocol = { ...PROTOCOL, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
+          const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
+          const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
           return { traceId: tracing.traceId(), ...kernelTable(layers) };
         }),
       );

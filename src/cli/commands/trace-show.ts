@@ -1,5 +1,5 @@
-import Table from 'cli-table3';
 import type { Command } from 'commander';
+import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { durationMsOf } from '../../tracing/span-document.js';
 import { spanTree, treeLines } from '../../tracing/span-tree.js';
@@ -13,17 +13,14 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace list')
     .action(async ({ store: uri }: { store?: string }) => {
-      const table = new Table({
-        style: { head: [], border: [], compact: true },
-        head: ['trace', 'started', 'seconds', 'what'],
-      });
-      for (const root of await storedRoots(await host.openStore(uri))) {
+      const roots = await storedRoots(await host.openStore(uri));
+      const rows = roots.map((root) => {
         const started = new Date(Number(BigInt(root.start_unix_nano) / 1_000_000n)).toISOString();
         const model = root.attributes['model_name'];
         const what = model === undefined ? root.name : `${root.name} ${String(model)}`;
-        table.push([root.trace_id, started, (durationMsOf(root) / 1000).toFixed(3), what]);
-      }
-      host.print(`${table.toString()}\n`);
+        return [root.trace_id, started, (durationMsOf(root) / 1000).toFixed(3), what];
+      });
+      host.print(`${drawTable({ titles: ['trace', 'started', 'seconds', 'what'], rows })}\n`);
     });
   trace
     .command('show')

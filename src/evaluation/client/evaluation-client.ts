@@ -1,9 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
-import { throwIfCancelled } from '../../base/cancellation.js';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import type { Clock } from '../../base/clock.js';
+import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { keepTrying } from '../../base/keep-trying.js';
 import {
   type Evaluation as WireEvaluation,
   EvaluationServiceService,
+  type FollowEvaluationResponse,
 } from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import type { Event as WireEvent } from '../../generated/mlmodelscope/evaluation/v1/event.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
@@ -28,9 +29,12 @@ const FOLLOW_DEADLINE_MS = 10 * 60_000;
 /** A server that is restarted is back within seconds. */
 const RETRY_MS = 1000;
 
+/** How long a server may be away while an evaluation is followed. */
+const PATIENCE_MS = 60_000;
+
 export interface EvaluationClientOptions extends RpcClientOptions {
-  /** How long a server may be away while an evaluation is followed; 60 s by default. */
-  readonly patienceMs?: number | undefined;
+  /** By which a server that is away is waited for. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A plugin that a server has. */
@@ -54,6 +58,10 @@ export interface EvaluationClient {
   close(): void;
 }
 
+function codeOf(error: unknown): ErrorCode | undefined {
+  return error instanceof PlatformError ? error.code : undefined;
+}
+
 /** The event with the parts of its result that came before it; older servers send it whole. */
 function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
   if (logged.event.kind !== 'done' || parts.length === 0) return logged;
@@ -63,7 +71,6 @@ function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent 
 /** Connects with the first call. */
 export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {
   const client = createRpcClient(address, 'server', options);
-  const { patienceMs = 60_000 } = options;
 
   /** What is wrong with an answer is not the caller's fault. */
   function understand<T>(convert: () => T): T {
@@ -82,32 +89,45 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
 
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;
-    let lastHeardMs = performance.now();
-    for (;;) {
-      throwIfCancelled(signal);
+    let answers: AsyncIterator<FollowEvaluationResponse, undefined> | undefined;
+    /** Of the result, since the stream began. */
+    let parts: string[] = [];
+    const next = async (hears: () => void): Promise<IteratorResult<FollowEvaluationResponse, undefined>> => {
+      const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };
+      const callOptions = { deadlineMs: FOLLOW_DEADLINE_MS, signal };
+      answers ??= client.stream(followEvaluation, request, callOptions)[Symbol.asyncIterator]();
       try {
-        const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };
-        const parts: string[] = [];
-        for await (const { event } of client.stream(followEvaluation, request, {
-          deadlineMs: FOLLOW_DEADLINE_MS,
-          signal,
-        })) {
-          lastHeardMs = performance.now();
-          if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);
-          const logged = eventIn(event);
-          if (logged === undefined) continue;
-          after = Math.max(after, logged.sequence);
-          yield withResult(logged, parts);
-          if (isFinal(logged.event)) return;
-        }
-        // Without a last event: there was none after the number.
-        return;
+        return await answers.next();
       } catch (error) {
-        const code = error instanceof PlatformError ? error.code : undefined;
-        if (code === 'timeout') lastHeardMs = performance.now();
-        else if (code !== 'unavailable' || performance.now() - lastHeardMs > patienceMs) throw error;
-        await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        answers = undefined;
+        parts = [];
+        // The deadline of the stream: the server is there.
+        if (codeOf(error) === 'timeout') hears();
+        throw error;
       }
+    };
+    try {
+      for (;;) {
+        const answer = await keepTrying(next, {
+          firstPauseMs: RETRY_MS,
+          longestPauseMs: RETRY_MS,
+          isPassing: (error) => codeOf(error) === 'timeout' || codeOf(error) === 'unavailable',
+          limitMs: PATIENCE_MS,
+          signal,
+          clock: options.clock,
+        });
+        // Without a last event: there was none after the number.
+        if (answer.done === true) return;
+        const { event } = answer.value;
+        if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);
+        const logged = eventIn(event);
+        if (logged === undefined) continue;
+        after = Math.max(after, logged.sequence);
+        yield withResult(logged, parts);
+        if (isFinal(logged.event)) return;
+      }
+    } finally {
+      await answers?.return?.();
     }
   }
 

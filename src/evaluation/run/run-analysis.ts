@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { schemaProblem, schemaProblems } from '../../base/schema-problems.js';
 import { suggestion } from '../../base/suggestion.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
@@ -20,8 +21,8 @@ export function settingNames({ settings }: Pick<Analysis, 'settings'>): readonly
   return Object.keys(z.toJSONSchema(settings, { io: 'input' }).properties ?? {});
 }
 
-function problemOf(issue: z.core.$ZodIssue, known: readonly string[]): string {
-  if (issue.code !== 'unrecognized_keys') return `${issue.path.join('.')}: ${issue.message}`;
+function settingProblem(issue: z.core.$ZodIssue, known: readonly string[]): string {
+  if (issue.code !== 'unrecognized_keys') return schemaProblem(issue);
   const unknown = issue.keys.map((key) => {
     const meant = suggestion(key, known);
     return meant === undefined ? key : `${key} (did you mean ${meant}?)`;
@@ -35,7 +36,7 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   const parsed = analysis.settings.safeParse(settings);
   if (parsed.success) return parsed.data;
   const known = settingNames(analysis);
-  const problems = parsed.error.issues.map((issue) => problemOf(issue, known));
+  const problems = parsed.error.issues.map((issue) => settingProblem(issue, known));
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
 }
 
@@ -72,7 +73,7 @@ export async function runAnalysis(
     const returned: unknown = await Promise.race([analysis.run(parsed, context), ended.promise]);
     const table = analysisTableSchema.safeParse(returned);
     if (table.success) return table.data;
-    const problems = table.error.issues.slice(0, 3).map((issue) => problemOf(issue, []));
+    const problems = schemaProblems(table.error);
     const problem = `the analysis ${analysis.name} returned no table that can be shown: ${problems.join('; ')}`;
     throw new PlatformError('internal', `${problem}; tell the plugin's author, or ask it for less`);
   } catch (thrown) {

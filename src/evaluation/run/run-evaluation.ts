@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { schemaProblems } from '../../base/schema-problems.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
@@ -14,7 +15,6 @@ import {
   pluginEventSchema,
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
-import { settingsOf } from '../manifest-schema.js';
 import { loadSubmission } from '../submission.js';
 
 /** What runs of a plugin have in common. */
@@ -64,8 +64,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
   }
   const parsed = pluginEventSchema.safeParse(event);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw wrong(`${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim());
+  throw wrong(schemaProblems(parsed.error).join('; '));
 }
 
 async function* eventsOf(
@@ -75,7 +74,7 @@ async function* eventsOf(
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
-  const settings = settingsOf(evaluation, run.submission);
+  const settings = loaded.settingsOf(evaluation.settings);
   for (const message of loaded.notes) yield pluginEventOf({ kind: 'note', level: 'info', message });
   const agent = connect(run.agent);
   const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();

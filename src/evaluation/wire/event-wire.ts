@@ -1,5 +1,6 @@
 // Between the messages of proto/mlmodelscope/evaluation/v1/event.proto and this project's own types.
 import { PlatformError } from '../../base/errors.js';
+import { schemaProblems } from '../../base/schema-problems.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/event.js';
 import {
   type LoggedEvent,
@@ -80,8 +81,7 @@ function plain({ event }: wire.Event): unknown {
 function checked<Event>(message: wire.Event | undefined, schema: z.ZodType<Event>): Event {
   const parsed = schema.safeParse(message === undefined ? undefined : plain(message));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new PlatformError('usage', `not an event: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  throw new PlatformError('usage', `not an event: ${schemaProblems(parsed.error).join('; ')}`);
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-web';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { RunOptions } from '../../measurement/system.js';
-import type { ModelSource, OpenModel, Predictor } from '../predictor.js';
+import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from '../predictor.js';
 import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';
 import { onnxRuntimeWebFramework } from './framework.js';
 import { explained } from './explained.js';
@@ -50,7 +50,12 @@ function notHandedOut(why: string): PlatformError {
   return new PlatformError('unsupported', `${name} ${version} ${why}; cut the graph at its layers, with --cut layer`);
 }
 
-async function optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string> {
+async function optimize(
+  model: ModelSource,
+  runOptions: RunOptions,
+  folder: string,
+  options: OptimizeOptions,
+): Promise<string> {
   // To save weights that came from a file, the runtime would look at that file again, and it has no file system.
   if (model.kind === 'file') {
     const limit = `${INLINE_LIMIT_BYTES / 2 ** 30} GiB`;
@@ -60,7 +65,7 @@ async function optimize(model: ModelSource, runOptions: RunOptions, folder: stri
   const written = new WrittenFiles(folder);
   const name = 'optimized.onnx';
   const saving = whileWritingTo(written, async () => {
-    const session = await createSession(library, model, optimizingOptionsOf(runOptions, name));
+    const session = await createSession(library, model, optimizingOptionsOf(runOptions, name, options));
     await session.release();
   });
   // The runtime goes on where a file could not be written, or fails without a reason that it knows.
@@ -76,5 +81,11 @@ async function optimize(model: ModelSource, runOptions: RunOptions, folder: stri
 
 /** ONNX Runtime's WebAssembly backend through onnxruntime-web. Its `run` blocks the thread. */
 export function onnxRuntimeWebPredictor(): Predictor {
-  return { framework: onnxRuntimeWebFramework(), inlineLimitBytes: INLINE_LIMIT_BYTES, open, optimize };
+  return {
+    framework: onnxRuntimeWebFramework(),
+    inlineLimitBytes: INLINE_LIMIT_BYTES,
+    mapsWeightFiles: false,
+    open,
+    optimize,
+  };
 }

@@ -1,15 +1,18 @@
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { RunOptions } from '../../measurement/system.js';
 import {
   type ModelSource,
   type OpenModel,
+  type OptimizeOptions,
   type Predictor,
   type ProfiledModel,
   PROTOBUF_LIMIT_BYTES,
 } from '../predictor.js';
-import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';
+import type { TensorType } from '../../onnx/model.js';
+import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
 import { onnxRuntimeFramework } from './framework.js';
 import { readProfile } from './read-profile.js';
 
@@ -18,6 +21,9 @@ function createSession(model: ModelSource, options: InferenceSession.SessionOpti
     ? InferenceSession.create(model.bytes, options)
     : InferenceSession.create(model.path, options);
 }
+
+/** Nothing is fused or folded away, so that every value exists. */
+const AS_IT_IS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
   const session = await createSession(model, sessionOptionsOf(runOptions));
@@ -51,14 +57,40 @@ async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: 
   };
 }
 
-async function optimize(model: ModelSource, runOptions: RunOptions, folder: string): Promise<string> {
+/** Takes the large weights of the optimized graph, which nobody needs. */
+const NOWHERE = '/dev/null';
+
+async function optimize(
+  model: ModelSource,
+  runOptions: RunOptions,
+  folder: string,
+  options: OptimizeOptions,
+): Promise<string> {
   const path = join(folder, 'optimized.onnx');
-  const session = await createSession(model, optimizingOptionsOf(runOptions, path));
+  if (existsSync(NOWHERE)) await symlink(NOWHERE, join(folder, OPTIMIZED_WEIGHTS));
+  const session = await createSession(model, optimizingOptionsOf(runOptions, path, options));
   await session.release();
   return path;
 }
 
+async function inferStaticTypes(model: Uint8Array): Promise<ReadonlyMap<string, TensorType>> {
+  const session = await createSession({ kind: 'bytes', bytes: model }, sessionOptionsOf(AS_IT_IS));
+  try {
+    return staticTypesIn(session.outputMetadata);
+  } finally {
+    await session.release();
+  }
+}
+
 /** ONNX Runtime through onnxruntime-node. Its `run` blocks the thread. */
 export function onnxRuntimePredictor(): Predictor {
-  return { framework: onnxRuntimeFramework(), inlineLimitBytes: PROTOBUF_LIMIT_BYTES, open, openProfiled, optimize };
+  return {
+    framework: onnxRuntimeFramework(),
+    inlineLimitBytes: PROTOBUF_LIMIT_BYTES,
+    mapsWeightFiles: true,
+    open,
+    openProfiled,
+    inferStaticTypes,
+    optimize,
+  };
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { elementTypeOfProfile } from '../../onnx/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 
 // The format is that of Chrome's trace events, one event on each line, in the order in which they ended. Source: ONNX
@@ -37,9 +38,6 @@ const KERNEL_SUFFIX = '_kernel_time';
 /** Operators that execute graphs of their own, whose kernels end before they do. */
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
-/** The runtime's name of an element type in this project's words. */
-const ELEMENT_TYPES: Readonly<Record<string, string>> = { float: 'float32', double: 'float64' };
-
 interface Timed {
   readonly startUs: number;
   readonly endUs: number;
@@ -61,7 +59,7 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     durationNs: dur * 1000,
     inputDims: dimsOf(args.input_type_shape),
     outputDims: dimsOf(args.output_type_shape),
-    elementType: ELEMENT_TYPES[type] ?? type,
+    elementType: elementTypeOfProfile(type, 'onnxruntime'),
     inner: inner.map((one) => one.kernel),
   };
   return { startUs: ts, endUs: ts + dur, kernel };

@@ -3,17 +3,17 @@ import { storageError } from '../storage-error.js';
 
 /** What a user can do about LMDB's own errors, by their numbers (liblmdb, lmdb.h). */
 const DAMAGED = 'it is damaged: put back a copy of its folder, or move the folder away and measure again';
-const REMEDIES: Readonly<Record<string, string>> = {
-  '-30797': DAMAGED, // MDB_PAGE_NOTFOUND
-  '-30796': DAMAGED, // MDB_CORRUPTED
-  '-30793': DAMAGED, // MDB_INVALID
-  '-30790': 'too many processes read from it at once: end some of them', // MDB_READERS_FULL
-};
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['-30797', DAMAGED], // MDB_PAGE_NOTFOUND
+  ['-30796', DAMAGED], // MDB_CORRUPTED
+  ['-30793', DAMAGED], // MDB_INVALID
+  ['-30790', 'too many processes read from it at once: end some of them'], // MDB_READERS_FULL
+]);
 
 /** Like {@link storageError}, for what may come from LMDB as well as from the operating system. */
 export function lmdbError(folder: string, what: string, thrown: unknown): PlatformError {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const remedy = REMEDIES[code];
+  const remedy = REMEDIES.get(code);
   if (remedy === undefined) return storageError(folder, what, thrown);
   return new PlatformError('storage', `The store ${folder} ${what}: ${remedy} (${messageOf(thrown)}).`, {
     cause: thrown,

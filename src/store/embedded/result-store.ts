@@ -54,7 +54,7 @@ export class EmbeddedResultStore implements ResultStore {
   async findMeasurements(
     signatures: readonly string[],
     system: string,
-    protocol: string,
+    setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
     this.#requireOpen();
     const systemOf = this.#systemReader();
@@ -67,7 +67,7 @@ export class EmbeddedResultStore implements ResultStore {
         this.#requireOpen();
       }
       // Keys come from valid measurements only, and LMDB refuses overlong ones.
-      const key = { signature, system, protocol };
+      const key = { signature, system, setup };
       const id = measurementId(key);
       const text = id && this.#environment.read(({ measurements }) => measurements.get(id));
       if (text === undefined) continue;

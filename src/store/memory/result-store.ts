@@ -20,8 +20,8 @@ export class MemoryResultStore implements ResultStore {
   async putMeasurement(measurement: Measurement): Promise<void> {
     this.#requireOpen();
     const checked = checkedMeasurement(measurement);
-    const { signature, system, protocol } = measurementKey(checked);
-    this.#measurements.set(keyOf(signature, system, protocol), checked);
+    const { signature, system, setup } = measurementKey(checked);
+    this.#measurements.set(keyOf(signature, system, setup), checked);
     this.#systems.set(system, checked.system);
     return Promise.resolve();
   }
@@ -29,12 +29,12 @@ export class MemoryResultStore implements ResultStore {
   async findMeasurements(
     signatures: readonly string[],
     system: string,
-    protocol: string,
+    setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
     this.#requireOpen();
     const found = new Map<string, Measurement>();
     for (const signature of signatures) {
-      const measurement = this.#measurements.get(keyOf(signature, system, protocol));
+      const measurement = this.#measurements.get(keyOf(signature, system, setup));
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return Promise.resolve(found);
@@ -80,6 +80,6 @@ export class MemoryResultStore implements ResultStore {
   }
 }
 
-function keyOf(signature: string, system: string, protocol: string): string {
-  return JSON.stringify([system, protocol, signature]);
+function keyOf(signature: string, system: string, setup: string): string {
+  return JSON.stringify([system, setup, signature]);
 }

@@ -1,4 +1,5 @@
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
+import { ownValue } from '../../base/own-value.js';
 import type { FieldType } from '../collection.js';
 
 /*
@@ -17,7 +18,7 @@ export function encodeDocument(json: object, types: FieldTypes = {}): Document {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]: [string, unknown]) => [
       encodeName(name),
-      encodeTyped(value, Object.hasOwn(types, name) ? types[name] : undefined),
+      encodeTyped(value, ownValue(types, name)),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import { MongoBulkWriteError, MongoServerError, type Collection, type Document, type ObjectId } from 'mongodb';
 import type { PlatformError } from '../../base/errors.js';
+import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
 import type { Connection } from './connection.js';
 import { decodeDocument, encodeDocument, type FieldTypes } from './document-codec.js';
@@ -94,7 +95,7 @@ export class DocumentTable {
           }
         });
         if (document === null) return;
-        const place = encodeTexts(order.map((field) => String(document[field])));
+        const place = encodeTexts(order.map((field) => String(ownValue<unknown>(document, field))));
         if (isAgain && last !== undefined && place.compare(last) <= 0) continue;
         isAgain = false;
         last = place;

@@ -39,11 +39,11 @@ export interface SplitDocument {
 export function splitDocument(owner: string, document: Document, json: object): SplitDocument {
   let excess = BSON.calculateObjectSize(document) - MAX_DOCUMENT_BYTES;
   if (excess <= 0) return { document, parts: [] };
-  const small: Document = { ...document, [SPLIT]: true };
+  const small = new Map(Object.entries<unknown>({ ...document, [SPLIT]: true }));
   const parts: Part[] = [];
   const sized = Object.entries(json).map(([name, value]: [string, unknown]) => {
     const field = encodeName(name);
-    return { field, value, bytes: BSON.calculateObjectSize({ [field]: document[field] as unknown }) };
+    return { field, value, bytes: BSON.calculateObjectSize({ [field]: small.get(field) }) };
   });
   for (const { field, value, bytes } of sized.sort((a, b) => b.bytes - a.bytes)) {
     if (excess <= 0) break;
@@ -54,10 +54,10 @@ export function splitDocument(owner: string, document: Document, json: object): 
       const piece = text.subarray(index * PART_BYTES, (index + 1) * PART_BYTES);
       parts.push({ _id: partId(owner, sha256, index), document: owner, bytes: new Binary(piece) });
     }
-    small[field] = { [PARTS]: { sha256, count } satisfies Reference };
+    small.set(field, { [PARTS]: { sha256, count } satisfies Reference });
     excess -= bytes;
   }
-  return { document: small, parts };
+  return { document: Object.fromEntries(small), parts };
 }
 
 /** The _id of every part that a stored document needs; none for one that was not split. */

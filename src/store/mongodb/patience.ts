@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, monotonicClock } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
+import { keepTrying } from '../../base/keep-trying.js';
 
 /** How a store waits for its server. */
 export interface PatienceOptions {
@@ -11,6 +12,7 @@ export interface PatienceOptions {
   readonly giveUpAfterMs: number;
   /** Aborted: no more waiting. */
   readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Without any answer for so long, a user wants to know. */
@@ -19,43 +21,54 @@ const SLOW_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
+/** For an answer that is on its way when the user interrupts. */
+const AFTER_ABORT_MS = 2_000;
+
 /**
  * Repeats what a server does not answer until it does, and gives up when that takes too long. Requests have to be
  * idempotent: one whose answer was lost is made again. All requests of a store share the outage that they meet.
  */
 export class Patience {
-  /** Since when the server has not answered; undefined while it does. */
+  readonly #clock: Clock;
+  /** Since when the server has not answered, by the clock; undefined while it does. */
   #since: number | undefined;
   #warned = false;
 
-  constructor(private readonly options: PatienceOptions) {}
+  constructor(private readonly options: PatienceOptions) {
+    this.#clock = options.clock ?? monotonicClock;
+  }
 
   /** @throws what `request` throws if that does not pass, and PlatformError `unavailable` when the server is gone */
   async run<T>(request: () => Promise<T>): Promise<T> {
-    const started = Date.now();
-    const slow = setTimeout(() => this.#warn(started), SLOW_MS);
+    const started = this.#clock.now();
+    const answered = new AbortController();
+    void this.#clock.sleep(SLOW_MS, answered.signal).then(() => {
+      if (!answered.signal.aborted) this.#warn(started);
+    });
     try {
-      return await this.#repeat(request, started);
+      return await keepTrying(() => this.#ask(request, started), {
+        firstPauseMs: FIRST_PAUSE_MS,
+        longestPauseMs: LONGEST_PAUSE_MS,
+        isPassing: this.options.isPassing,
+        // The abort ends a pause only: what is asked for then is asked for once more.
+        clock: { now: this.#clock.now, sleep: (ms) => this.#clock.sleep(ms, this.options.signal) },
+      });
     } finally {
-      clearTimeout(slow);
+      answered.abort();
     }
   }
 
-  async #repeat<T>(request: () => Promise<T>, started: number): Promise<T> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      try {
-        const result = await this.#untilGivenUp(request(), this.#since ?? started);
-        this.#answered();
-        return result;
-      } catch (thrown) {
-        if (!this.options.isPassing(thrown)) throw thrown;
-        this.#since ??= started;
-        this.#warn(this.#since);
-        if (Date.now() - this.#since >= this.options.giveUpAfterMs || this.options.signal?.aborted === true) {
-          throw this.#gone(thrown);
-        }
-      }
-      await sleep(pauseMs, undefined, { signal: this.options.signal }).catch(() => undefined);
+  async #ask<T>(request: () => Promise<T>, started: number): Promise<T> {
+    try {
+      const result = await this.#untilGivenUp(request(), this.#since ?? started);
+      this.#answered();
+      return result;
+    } catch (thrown) {
+      if (!this.options.isPassing(thrown)) throw thrown;
+      this.#since ??= started;
+      this.#warn(this.#since);
+      const isOver = this.#clock.now() - this.#since >= this.options.giveUpAfterMs;
+      throw isOver || this.options.signal?.aborted === true ? this.#gone(thrown) : thrown;
     }
   }
 
@@ -65,11 +78,10 @@ export class Patience {
     const end = new AbortController();
     const givenUp = async (): Promise<never> => {
       const signals = signal === undefined ? [end.signal] : [end.signal, signal];
-      const remaining = Math.max(0, since + giveUpAfterMs - Date.now());
-      await sleep(remaining, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);
-      // Whoever was interrupted gets the moment that an answer which is on its way needs.
+      const remaining = Math.max(0, since + giveUpAfterMs - this.#clock.now());
+      await this.#clock.sleep(remaining, AbortSignal.any(signals));
       if (!end.signal.aborted && signal?.aborted === true) {
-        await sleep(AFTER_ABORT_MS, undefined, { signal: end.signal }).catch(() => undefined);
+        await this.#clock.sleep(AFTER_ABORT_MS, end.signal);
       }
       throw this.#gone(undefined);
     };
@@ -91,7 +103,7 @@ export class Patience {
     if (this.#warned) return;
     this.#warned = true;
     const { giveUpAfterMs, place, warn } = this.options;
-    const remaining = Math.ceil((since + giveUpAfterMs - Date.now()) / 1000);
+    const remaining = Math.ceil((since + giveUpAfterMs - this.#clock.now()) / 1000);
     warn(`The store ${place} does not answer; waiting for it, ${remaining} s at most.`);
   }
 
@@ -105,5 +117,3 @@ export class Patience {
     );
   }
 }
-
-const AFTER_ABORT_MS = 2_000;

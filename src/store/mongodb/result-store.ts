@@ -41,24 +41,24 @@ export class MongoResultStore implements ResultStore {
     const { document, system } = toDocuments(measurement);
     const key = measurementKey(measurement);
     const id = measurementId(key) ?? '';
-    const json = { fingerprint: key.system, protocolKey: key.protocol, ...document };
+    const json = { fingerprint: key.system, protocolKey: key.setup, ...document };
     await this.#track(this.#put(document.system, system, { id, json }));
   }
 
   async findMeasurements(
     signatures: readonly string[],
     system: string,
-    protocol: string,
+    setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
     this.#requireOpen();
-    const ids = signatures.flatMap((signature) => measurementId({ signature, system, protocol }) ?? []);
+    const ids = signatures.flatMap((signature) => measurementId({ signature, system, setup }) ?? []);
     const stored = new Map<unknown, object>();
     for (const document of await this.#measurements.getMany(ids)) stored.set(idOf(document), document);
     await this.#fetchSystems([...stored.values()]);
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
     for (const signature of signatures) {
-      const key = { signature, system, protocol };
+      const key = { signature, system, setup };
       const document = stored.get(measurementId(key));
       if (document === undefined) continue;
       const read = this.#read(document);

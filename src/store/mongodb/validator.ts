@@ -16,15 +16,15 @@ const SAME = [
 ] as const;
 
 /** JSON's types in BSON; the driver writes whole numbers as `int` where they fit and all others as `double`. */
-const TYPES: Readonly<Record<string, string | readonly string[]>> = {
-  object: 'object',
-  array: 'array',
-  string: 'string',
-  boolean: 'bool',
-  null: 'null',
-  number: ['int', 'long', 'double', 'decimal'],
-  integer: ['int', 'long', 'double', 'decimal'],
-};
+const TYPES = new Map<string, string | readonly string[]>([
+  ['object', 'object'],
+  ['array', 'array'],
+  ['string', 'string'],
+  ['boolean', 'bool'],
+  ['null', 'null'],
+  ['number', ['int', 'long', 'double', 'decimal']],
+  ['integer', ['int', 'long', 'double', 'decimal']],
+]);
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -49,7 +49,7 @@ function convert(schema: JsonSchema): JsonSchema {
   const converted: Record<string, unknown> = {};
   for (const keyword of SAME) if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
   const { type, properties, additionalProperties, items, required } = schema;
-  if (typeof type === 'string') converted['bsonType'] = TYPES[type];
+  if (typeof type === 'string') converted['bsonType'] = TYPES.get(type);
   if (Array.isArray(required)) converted['required'] = required.map((name: string) => encodeName(name));
   if (isSchema(properties)) {
     converted['properties'] = Object.fromEntries(
@@ -60,7 +60,7 @@ function convert(schema: JsonSchema): JsonSchema {
   else if (isSchema(additionalProperties)) converted['additionalProperties'] = convert(additionalProperties);
   // A list within a list is no list in BSON; see document-codec.ts.
   if (isSchema(items) && items['type'] !== 'array') converted['items'] = convert(items);
-  for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
     const alternatives = schema[keyword];
     if (Array.isArray(alternatives)) converted[keyword] = alternatives.map((one: JsonSchema) => convert(one));
   }

@@ -40,14 +40,14 @@ export class SpoolingResultStore implements ResultStore {
   async findMeasurements(
     signatures: readonly string[],
     system: string,
-    protocol: string,
+    setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
     const stored = this.#isGone
       ? new Map<string, Measurement>()
-      : await this.remote.findMeasurements(signatures, system, protocol);
+      : await this.remote.findMeasurements(signatures, system, setup);
     const found = new Map<string, Measurement>();
     for (const signature of signatures) {
-      const measurement = stored.get(signature) ?? (await this.spool.findMeasurement({ signature, system, protocol }));
+      const measurement = stored.get(signature) ?? (await this.spool.findMeasurement({ signature, system, setup }));
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return found;

@@ -32,8 +32,8 @@ export async function syncSpool(uri: string, dataFolder: string, options: StoreO
 /** Others may have measured the same again since. */
 async function isOutdated(record: TransferRecord, store: ResultStore): Promise<boolean> {
   if (record.kind !== 'measurement') return false;
-  const { signature, system, protocol } = measurementKey(record.measurement);
-  const stored = (await store.findMeasurements([signature], system, protocol)).get(signature);
+  const { signature, system, setup } = measurementKey(record.measurement);
+  const stored = (await store.findMeasurements([signature], system, setup)).get(signature);
   return stored !== undefined && timeOf(stored) > timeOf(record.measurement);
 }
 

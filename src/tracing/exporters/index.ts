@@ -1,8 +1,9 @@
-import type { TraceExporter } from './exporter.js';
+import type { Exporter } from '../../base/exporters/exporter.js';
+import type { SpanDocument } from '../span-document.js';
 import { jaeger } from './jaeger.js';
 import { otlp } from './otlp.js';
 
-/** Every form that a trace can be written in. */
-export const SPAN_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, TraceExporter>;
+/** Every format that traces are exported in. */
+export const SPAN_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, Exporter<readonly SpanDocument[]>>;
 
 export type SpanFormat = keyof typeof SPAN_EXPORTERS;

@@ -1,6 +1,6 @@
+import type { Exporter } from '../../base/exporters/exporter.js';
 import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
 import { spansBy } from '../spans-by.js';
-import type { TraceExporter } from './exporter.js';
 
 // OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text, enums
 // as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
@@ -38,12 +38,11 @@ function spanOf(span: SpanDocument): object {
 }
 
 /** {"resourceSpans": […]}, as it is posted to a receiver's /v1/traces. */
-export const otlp: TraceExporter = (spans) => {
+export const otlp: Exporter<readonly SpanDocument[]> = (spans) => {
   const resources = spansBy(spans, ({ resource }) => JSON.stringify(resource));
-  return {
-    resourceSpans: [...resources.values()].map((own) => ({
-      resource: { attributes: keyValues(own[0]?.resource ?? {}) },
-      scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(spanOf) }],
-    })),
-  };
+  const resourceSpans = [...resources.values()].map((own) => ({
+    resource: { attributes: keyValues(own[0]?.resource ?? {}) },
+    scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(spanOf) }],
+  }));
+  return `${JSON.stringify({ resourceSpans })}\n`;
 };

@@ -5,6 +5,7 @@ import { startAgent } from '../../../src/agent/services/server.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { describeBenchmarkAgent } from '../support/contract.js';
 import { longProtocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 describeBenchmarkAgent('an agent behind gRPC', async () => {
   const agent = await startAgent();
@@ -40,7 +41,7 @@ describe('agent client', () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
     try {
-      const measuring = client.measure(relu, runOptions, longProtocol, {
+      const measuring = measureOne(client, relu, runOptions, longProtocol, {
         onProgress: ({ phase }) => {
           if (phase === 'running') void agent.close();
         },

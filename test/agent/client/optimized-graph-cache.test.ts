@@ -16,7 +16,7 @@ function optimizer(processor: string) {
     processor,
     optimizedOf: () => {
       asked++;
-      return { benchmark: flatten, values: inferredOfFlatten };
+      return { benchmark: flatten, values: inferredOfFlatten, costMs: 120 };
     },
   });
   return { agent, asked: () => asked };
@@ -30,6 +30,7 @@ test('a graph is optimized once, and comes back the same', async () => {
 
     assert.equal(asked(), 1);
     assert.deepEqual(again.values, new Map(first.values));
+    assert.equal(again.costMs, 120, 'what it cost when it was made');
     assert.deepEqual(Buffer.from(again.benchmark.model), Buffer.from(first.benchmark.model));
     assert.deepEqual(again.benchmark.inputs, first.benchmark.inputs);
   });

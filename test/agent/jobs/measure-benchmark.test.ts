@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
 import { measureBenchmark, type MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
-import type { Protocol } from '../../../src/measurement/protocol.js';
 import type { PreparedRun } from '../../../src/predictor/predictor.js';
+import { type Setup, setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 interface Machine {
@@ -17,7 +17,7 @@ interface Machine {
 }
 
 /** Measures on a machine whose clock only moves when it works. */
-async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
+async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
   const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun } = machine;
   let nowMs = 1000;
   let runs = 0;
@@ -38,6 +38,7 @@ async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
     predictor: {
       framework: { name: 'fake', version: '1.0.0' },
       inlineLimitBytes: 2 ** 20,
+      mapsWeightFiles: false,
       async open() {
         await later(openMs);
         return {
@@ -61,7 +62,7 @@ async function measureOn(machine: Machine, plan: Partial<Protocol> = {}) {
       return later(reportMs);
     },
   };
-  const job = { kind: 'measure', benchmark: relu, runOptions, plan: { ...protocol, ...plan } } as const;
+  const job = { kind: 'measure', benchmark: relu, runOptions, ...setupOf({ ...protocol, ...changes }) } as const;
   return { measured: await measureBenchmark(job, context), reports, closed: () => closed };
 }
 

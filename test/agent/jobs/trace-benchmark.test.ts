@@ -10,6 +10,7 @@ import {
   NodeProto,
 } from '../../../src/generated/onnx/onnx.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import { setupOf } from '../support/measure-one.js';
 import { agentForSuite } from '../support/running-agent.js';
 import {
   benchmarkOf,
@@ -43,11 +44,15 @@ const choice = benchmarkOf({
   outputs: ['y'],
 });
 
+function requestOf(benchmark: Benchmark) {
+  return { benchmark, runOptions, ...setupOf(protocol) };
+}
+
 describe('an agent traces a model', () => {
   const agent = agentForSuite();
 
   test('each kernel is timed in every run, and the whole model as often without it', async () => {
-    const { untracedMs, tracedMs, kernels } = await agent().client.trace(matMul, runOptions, protocol, FRAMEWORK);
+    const { untracedMs, tracedMs, kernels } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
 
     assert.deepEqual([untracedMs.length, tracedMs.length], [protocol.runs, protocol.runs]);
     assert.deepEqual(
@@ -60,7 +65,7 @@ describe('an agent traces a model', () => {
   });
 
   test("a subgraph's kernels are inside of the operator that executes it", async () => {
-    const { kernels } = await agent().client.trace(choice, runOptions, protocol, FRAMEWORK);
+    const { kernels } = await agent().client.trace(requestOf(choice), FRAMEWORK);
     const [holder, inner] = kernels;
 
     assert.deepEqual([holder?.sequenceIndex, holder?.opName], ['0', 'If']);
@@ -71,7 +76,7 @@ describe('an agent traces a model', () => {
   test('a model that the runtime refuses, or fails to run, is an error that says which', async () => {
     const codeOf = (benchmark: Benchmark): Promise<unknown> => {
       return agent()
-        .client.trace(benchmark, runOptions, protocol, FRAMEWORK)
+        .client.trace(requestOf(benchmark), FRAMEWORK)
         .catch((error: unknown) => error instanceof PlatformError && error.code);
     };
     assert.equal(await codeOf(unknownOperator), 'unsupported');

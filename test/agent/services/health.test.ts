@@ -6,6 +6,7 @@ import { startAgent } from '../../../src/agent/services/server.js';
 import { rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { endless, longProtocol, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 interface HealthMethod {
   readonly path: string;
@@ -52,11 +53,10 @@ describe('health', { timeout: 60_000 }, () => {
     const controller = new AbortController();
     let phase: string | undefined;
     let ended = false;
-    const measuring = agent()
-      .client.measure(endless, runOptions, longProtocol, {
-        signal: controller.signal,
-        onProgress: (progress) => (phase = progress.phase),
-      })
+    const measuring = measureOne(agent().client, endless, runOptions, longProtocol, {
+      signal: controller.signal,
+      onProgress: (progress) => (phase = progress.phase),
+    })
       .catch(() => {})
       .finally(() => (ended = true));
     try {

@@ -5,7 +5,6 @@ import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Outcome } from '../../../src/measurement/measurement.js';
-import type { Protocol } from '../../../src/measurement/protocol.js';
 import { measuringProcessesOf, needsLinux } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
 import {
@@ -21,6 +20,7 @@ import {
   runOptions,
   unknownOperator,
 } from '../support/tiny-benchmarks.js';
+import { measureOne, type Setup } from '../support/measure-one.js';
 
 /** Far beyond what any of these takes; a test that hangs fails. */
 const timeout = 60_000;
@@ -32,11 +32,11 @@ function isCancelled(error: unknown): boolean {
 describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }, () => {
   const agent = agentForSuite();
 
-  async function outcomeOf(benchmark: Benchmark, how: Protocol = protocol): Promise<Outcome> {
-    return (await agent().client.measure(benchmark, runOptions, how)).outcome;
+  async function outcomeOf(benchmark: Benchmark, how: Setup = protocol): Promise<Outcome> {
+    return (await measureOne(agent().client, benchmark, runOptions, how)).outcome;
   }
 
-  async function failureOf(benchmark: Benchmark, how?: Protocol) {
+  async function failureOf(benchmark: Benchmark, how?: Setup) {
     const outcome = await outcomeOf(benchmark, how);
     assert.ok(outcome.kind === 'failure');
     return outcome;
@@ -45,7 +45,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
   /** Starts a measurement that goes on until it is stopped, and calls `whenRunning` once it runs. */
   function measureLong(whenRunning: () => void, signal?: AbortSignal) {
     let running = false;
-    return agent().client.measure(relu, runOptions, longProtocol, {
+    return measureOne(agent().client, relu, runOptions, longProtocol, {
       signal,
       onProgress({ phase }) {
         if (phase === 'running' && !running) {
@@ -125,7 +125,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
 
   test('a failed measurement says what it cost', { skip: needsLinux }, async () => {
     const how = { ...protocol, timeLimitMs: 700 };
-    const { costMs, sessionMs, peakMemoryBytes } = await agent().client.measure(endless, runOptions, how);
+    const { costMs, sessionMs, peakMemoryBytes } = await measureOne(agent().client, endless, runOptions, how);
     assert.ok(costMs >= 700 && sessionMs > 0 && sessionMs <= costMs && peakMemoryBytes > 1e6);
   });
 
@@ -151,7 +151,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     try {
       let measuringSecond: Promise<unknown> | undefined;
       const measuringFirst = measureLong(() => {
-        measuringSecond = second.measure(relu, runOptions, protocol, {
+        measuringSecond = measureOne(second, relu, runOptions, protocol, {
           onProgress(progress) {
             reports.push(progress);
             if (progress.phase === 'waiting') controller.abort();
@@ -172,7 +172,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     const second = new AbortController();
     let waiting: Promise<unknown> | undefined;
     const measuring = measureLong(() => {
-      waiting = agent().client.measure(relu, runOptions, protocol, {
+      waiting = measureOne(agent().client, relu, runOptions, protocol, {
         signal: second.signal,
         onProgress: () => second.abort(),
       });

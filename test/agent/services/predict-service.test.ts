@@ -13,6 +13,7 @@ import { exists, measuringProcessesOf, needsLinux, until } from '../support/proc
 import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { longProtocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 describe('opening models', { timeout: 120_000 }, () => {
   const agent = agentForSuite({ resolveModel: predictionModels() });
@@ -136,7 +137,7 @@ describe('opening models', { timeout: 120_000 }, () => {
     const controller = new AbortController();
     let opening: Promise<string> | undefined;
     let stopped = false;
-    const measuring = agent().client.measure(relu, runOptions, longProtocol, {
+    const measuring = measureOne(agent().client, relu, runOptions, longProtocol, {
       signal: controller.signal,
       onProgress({ runsDone }) {
         if (runsDone === 0) return;

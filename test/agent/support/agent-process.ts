@@ -2,8 +2,9 @@
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { endless, longProtocol, runOptions } from './tiny-benchmarks.js';
+import { measureOne } from './measure-one.js';
 
 const agent = await startAgent();
-await connectAgent(agent.address).measure(endless, runOptions, longProtocol, {
+await measureOne(connectAgent(agent.address), endless, runOptions, longProtocol, {
   onProgress: ({ phase }) => process.stdout.write(`${phase}\n`),
 });

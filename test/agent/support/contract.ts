@@ -10,6 +10,7 @@ import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
 import { systemSchema } from '../../../src/measurement/system.js';
 import { benchmarkOf, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';
+import { measureOne, setupOf } from './measure-one.js';
 
 /** Flattens x by means of its shape; what an agent must infer about it is {@link inferredOfFlatten}. */
 export const flatten = benchmarkOf({
@@ -63,15 +64,21 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
     });
 
     test('a measurement says what was measured, how, and on which system', async () => {
-      const { signature, system, protocol: measuredBy } = await agent.measure(relu, runOptions, protocol);
+      const {
+        signature,
+        system,
+        protocol: measuredBy,
+        occasion,
+        limits,
+      } = await measureOne(agent, relu, runOptions, protocol);
 
       assert.equal(signature, relu.signature);
       assert.deepEqual(system, await agent.system(runOptions));
-      assert.deepEqual(measuredBy, protocol);
+      assert.deepEqual({ protocol: measuredBy, occasion, limits }, setupOf(protocol));
     });
 
     test('a measurement has as many runs as asked for, can be stored, and costs at least its runs', async () => {
-      const measurement = await agent.measure(relu, runOptions, protocol);
+      const measurement = await measureOne(agent, relu, runOptions, protocol);
       const { outcome, costMs, sessionMs } = measurement;
 
       assert.deepEqual(measurementSchema.parse(measurement), measurement);
@@ -82,22 +89,22 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
 
     test('progress goes from preparing to running and ends with all runs done', async () => {
       const reports: MeasureProgress[] = [];
-      await agent.measure(relu, runOptions, protocol, { onProgress: (progress) => reports.push(progress) });
+      await measureOne(agent, relu, runOptions, protocol, { onProgress: (progress) => reports.push(progress) });
 
       assert.ok(isOrdered(reports), JSON.stringify(reports));
       const runs = protocol.warmupRuns + protocol.runs;
-      assert.deepEqual(reports.at(-1), { phase: 'running', runsDone: runs, runsTotal: runs });
+      assert.deepEqual(reports.at(-1), { phase: 'running', runsDone: runs, runsTotal: runs, index: 0, together: 1 });
     });
 
     test('a benchmark that cannot run is a failed measurement', async () => {
-      const { outcome } = await agent.measure(unknownOperator, runOptions, protocol);
+      const { outcome } = await measureOne(agent, unknownOperator, runOptions, protocol);
       assert.equal(outcome.kind === 'failure' && outcome.reason, 'unsupported');
     });
 
     test('a measurement that is cancelled before it starts is none', async () => {
       const signal = AbortSignal.abort();
       await assert.rejects(
-        agent.measure(relu, runOptions, protocol, { signal }),
+        measureOne(agent, relu, runOptions, protocol, { signal }),
         (error) => error instanceof PlatformError && error.code === 'cancelled',
       );
     });

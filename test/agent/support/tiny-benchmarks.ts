@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AttributeProto, AttributeProto_AttributeType } from '../../../src/generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../../../src/measurement/benchmark.js';
-import type { Protocol } from '../../../src/measurement/protocol.js';
+import type { Setup } from './measure-one.js';
 import type { RunOptions } from '../../../src/measurement/system.js';
 import type { ElementType } from '../../../src/onnx/element-type.js';
 import type { Node, Tensor } from '../../../src/onnx/model.js';
@@ -104,7 +104,7 @@ export const endless = benchmarkOf({
 
 export const runOptions: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
 
-export const protocol: Protocol = {
+export const protocol: Setup = {
   warmupRuns: 2,
   runs: 5,
   minRuns: 2,
@@ -115,4 +115,4 @@ export const protocol: Protocol = {
 };
 
 /** Goes on until somebody stops it. */
-export const longProtocol: Protocol = { ...protocol, runs: 1_000_000, timeBudgetMs: 600_000, timeLimitMs: 600_000 };
+export const longProtocol: Setup = { ...protocol, runs: 1_000_000, timeBudgetMs: 600_000, timeLimitMs: 600_000 };

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
@@ -7,10 +7,13 @@ import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS, withFingerprint } from '../../../src/measurement/system.js';
-import { ELEMENT_TYPES, type ElementType } from '../../../src/onnx/element-type.js';
+import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/element-type.js';
 import { protocol, runOptions } from '../support/tiny-benchmarks.js';
+import { setupOf } from '../support/measure-one.js';
 
-const elementType = fc.constantFrom(...(Object.keys(ELEMENT_TYPES) as ElementType[]));
+const setup = setupOf(protocol);
+
+const elementType = fc.constantFrom(...ELEMENT_TYPE_NAMES);
 const dims = fc.array(fc.nat(100), { maxLength: 5 });
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((array) => Uint8Array.from(array));
 // Protocol buffers do not tell -0 from 0.
@@ -96,10 +99,10 @@ describe('wire', () => {
       fc.property(signature, measured, (id, original) => {
         const message = sent(messages.Measurement, wire.toWireMeasurement(id, original, system));
         const measuredAt = '2026-01-02T03:04:05.678Z';
-        assert.deepEqual(wire.fromWireMeasurement(message, protocol, measuredAt), {
+        assert.deepEqual(wire.fromWireMeasurement(message, setup, measuredAt), {
           signature: id,
           system,
-          protocol,
+          ...setup,
           ...original,
           measuredAt,
         });
@@ -108,19 +111,18 @@ describe('wire', () => {
   });
 
   test('a protocol arrives as it was sent, to the nanosecond', () => {
-    const precise = { ...protocol, timeBudgetMs: 1234.567891, timeLimitMs: 0.5 };
+    const timeBudgetMs = 1234.567891;
+    const precise = setupOf({ ...protocol, timeBudgetMs, timeLimitMs: 0.5, occasion: 3 });
     const message = sent(messages.Protocol, wire.toWireProtocol(precise));
     const arrived = wire.fromWireProtocol(message, 1);
 
-    assert.ok(Math.abs(arrived.timeBudgetMs - precise.timeBudgetMs) < 1e-6);
-    // The occasion stays with the client.
-    const { timeBudgetMs, occasion } = precise;
-    assert.deepEqual({ ...arrived, timeBudgetMs, occasion }, precise);
+    assert.ok(Math.abs(arrived.protocol.timeBudgetMs - timeBudgetMs) < 1e-6);
+    assert.deepEqual({ ...arrived, protocol: { ...arrived.protocol, timeBudgetMs } }, precise);
   });
 
   test('no memory limit is the default one', () => {
-    const message = { ...wire.toWireProtocol(protocol), memoryLimitBytes: 0n };
-    assert.equal(wire.fromWireProtocol(message, 7e9).memoryLimitBytes, 7e9);
+    const message = { ...wire.toWireProtocol(setup), memoryLimitBytes: 0n };
+    assert.equal(wire.fromWireProtocol(message, 7e9).limits.memoryLimitBytes, 7e9);
   });
 
   test('run options arrive as they were sent', () => {

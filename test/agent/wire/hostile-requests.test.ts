@@ -13,6 +13,7 @@ import {
 import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne, setupOf } from '../support/measure-one.js';
 
 const { describeSystem, inferTypes, measure } = BenchmarkServiceService;
 
@@ -20,7 +21,7 @@ function request({ benchmark = {}, options = {}, plan = {} }: Changes = {}): Mea
   return {
     benchmark: { ...toWireBenchmark(matMul), ...benchmark },
     runOptions: { ...runOptions, ...options },
-    protocol: { ...toWireProtocol(protocol), ...plan },
+    protocol: { ...toWireProtocol(setupOf(protocol)), ...plan },
   };
 }
 
@@ -43,7 +44,7 @@ describe('hostile requests', { timeout: 120_000 }, () => {
   after(() => client.close());
 
   afterEach(async () => {
-    const { outcome } = await agent().client.measure(relu, runOptions, protocol);
+    const { outcome } = await measureOne(agent().client, relu, runOptions, protocol);
     assert.equal(outcome.kind, 'samples');
   });
 

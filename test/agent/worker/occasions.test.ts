@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { measuringProcessesOf, needsLinux } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 const timeout = 60_000;
 
@@ -11,7 +12,7 @@ describe('a measuring process', { skip: needsLinux, timeout: 2 * timeout }, () =
 
   /** Measures, and says which process did it. */
   async function processOf(benchmark: typeof relu, occasion: number): Promise<number> {
-    const { outcome } = await agent().client.measure(benchmark, runOptions, { ...protocol, occasion });
+    const { outcome } = await measureOne(agent().client, benchmark, runOptions, { ...protocol, occasion });
     assert.equal(outcome.kind, 'samples');
     const [pid, ...others] = measuringProcessesOf(process.pid);
     assert.ok(pid !== undefined && others.length === 0);

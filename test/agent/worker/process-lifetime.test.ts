@@ -12,6 +12,7 @@ import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { isRunning, measuringProcessesOf, needsLinux, until } from '../support/processes.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 const timeout = 60_000;
 
@@ -30,7 +31,7 @@ describe('measuring processes', () => {
   test('none outlives an agent that is closed', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
-    await client.measure(relu, runOptions, protocol);
+    await measureOne(client, relu, runOptions, protocol);
     const before = measuringProcessesOf(process.pid).length;
     await client.close();
     await agent.close();
@@ -41,7 +42,7 @@ describe('measuring processes', () => {
   test('none outlives an agent that is closed while one starts', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
-    const measuring = assert.rejects(client.measure(relu, runOptions, protocol));
+    const measuring = assert.rejects(measureOne(client, relu, runOptions, protocol));
     await until(() => measuringProcessesOf(process.pid).length > 0);
     await agent.close();
     await measuring;
@@ -54,7 +55,8 @@ describe('measuring processes', () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
     try {
-      const { outcome } = await client.measure(
+      const { outcome } = await measureOne(
+        client,
         relu,
         runOptions,
         { ...protocol, runs: 5000 },

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { needsLinux } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { benchmarkOf, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { measureOne } from '../support/measure-one.js';
 
 /** 4 weights of 128 MiB. */
 const WEIGHTS = 4;
@@ -25,8 +26,8 @@ describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
 
   test('half a gigabyte of weights takes at most two and a half times that', async () => {
     const how = { ...protocol, warmupRuns: 0, runs: 1 };
-    const base = await agent().client.measure(relu, runOptions, how);
-    const { outcome, peakMemoryBytes } = await agent().client.measure(half, runOptions, how);
+    const base = await measureOne(agent().client, relu, runOptions, how);
+    const { outcome, peakMemoryBytes } = await measureOne(agent().client, half, runOptions, how);
     const weightBytes = WEIGHTS * SIDE * WIDTH * 4;
 
     assert.equal(outcome.kind, 'samples');
@@ -34,8 +35,8 @@ describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
   });
 
   test('the peak of one measurement is not that of the next', async () => {
-    const large = await agent().client.measure(half, runOptions, { ...protocol, warmupRuns: 0, runs: 1 });
-    const small = await agent().client.measure(relu, runOptions, protocol);
+    const large = await measureOne(agent().client, half, runOptions, { ...protocol, warmupRuns: 0, runs: 1 });
+    const small = await measureOne(agent().client, relu, runOptions, protocol);
 
     assert.ok(small.peakMemoryBytes < large.peakMemoryBytes / 2);
   });

@@ -70,16 +70,22 @@ describe('runAnalysis', () => {
     const store = await openMemoryStore();
     for (let index = 0; index < 300; index++) await store.putMeasurement(sampleMeasurement(index));
     const read: string[] = [];
+    let stopped = (): void => {};
+    const stopping = new Promise<void>((resolve) => (stopped = resolve));
     const analysis = analysisOf(async (_, context) => {
-      for (;;) {
-        for await (const { signature } of context.store.listMeasurements()) read.push(signature);
+      try {
+        for (;;) {
+          for await (const { signature } of context.store.listMeasurements()) read.push(signature);
+        }
+      } finally {
+        stopped();
       }
     });
     const { signal } = new AbortController();
     await assert.rejects(runAnalysis(analysis, {}, { store, signal, timeLimitMs: 50 }), { code: 'timeout' });
     assert.ok(read.length >= 300);
     const before = read.length;
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await stopping;
     assert.ok(read.length - before <= 256, 'it goes on reading');
   });
 

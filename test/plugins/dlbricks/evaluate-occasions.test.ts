@@ -7,6 +7,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
+import { measureOne } from '../../agent/support/measure-one.js';
 
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 
@@ -88,7 +89,7 @@ describe('an evaluation at the kernel cut', () => {
     const lying = {
       ...agent,
       async measure(...asked: Parameters<typeof agent.measure>) {
-        const measurement = await agent.measure(...asked);
+        const measurement = await measureOne(agent, ...asked);
         return measurement.protocol.occasion === 1 ? measurement : { ...measurement, signature: '0'.repeat(64) };
       },
     };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../support/property.js';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext, EstimateEvent } from '../../../plugins/dlbricks/measure/measure-all.js';
@@ -16,6 +16,7 @@ import { PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
 import { refused } from './support/refused.js';
+import { measureOne } from '../../agent/support/measure-one.js';
 
 /** A latency that only a benchmark's signature decides, from 1 to 17 ms. */
 function latencyBySignature({ signature }: Benchmark): number {
@@ -192,7 +193,7 @@ describe('an interrupted evaluation', () => {
       ...agent,
       async measure(...request) {
         if (when === 'within' && asked++ === stop) controller.abort();
-        const measurement = await agent.measure(...request);
+        const measurement = await measureOne(agent, ...request);
         if (when === 'between' && ++asked === stop) controller.abort();
         return measurement;
       },
@@ -309,7 +310,7 @@ describe('what ends an evaluation', () => {
     const dying: BenchmarkAgent = {
       ...agent,
       measure(...request) {
-        if (agent.measured.length < 2) return agent.measure(...request);
+        if (agent.measured.length < 2) return measureOne(agent, ...request);
         return Promise.reject(new PlatformError('unavailable', 'the agent does not answer'));
       },
     };

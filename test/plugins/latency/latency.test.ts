@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import latency from '../../../plugins/latency/index.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
 import type { EvaluationEvent } from '../../../src/evaluation/event.js';
-import { settingsOf } from '../../../src/evaluation/manifest-schema.js';
 import { loadSubmission } from '../../../src/evaluation/submission.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
@@ -16,7 +15,7 @@ async function run(agent: FakeAgent, store: ResultStore, settings?: object): Pro
   assert.ok(evaluation !== undefined);
   const submitted = submission({ plugin: 'latency', ...(settings === undefined ? {} : { settings }) });
   const { loaded } = await loadSubmission(submitted);
-  const request = { evaluation: loaded, settings: settingsOf(evaluation, submitted) };
+  const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
   const { signal } = new AbortController();
   const events: EvaluationEvent[] = [];
   for await (const event of evaluation.run(request, { agent, store, signal })) events.push(event);

@@ -7,6 +7,7 @@ import { startAgent } from '../../../src/agent/services/server.js';
 import { describeBenchmarkAgent } from '../../agent/support/contract.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
 import { benchmarkOf, convolution, failingReshape, protocol, runOptions } from '../../agent/support/tiny-benchmarks.js';
+import { measureOne } from '../../agent/support/measure-one.js';
 
 describeBenchmarkAgent('an agent with onnxruntime-web', async () => {
   const agent = await startAgent({ framework: 'onnxruntime-web' });
@@ -45,13 +46,13 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
 
   test('measures with the number of threads that is asked for, whichever came before', async () => {
     for (const threads of [1, 2, 1]) {
-      const measured = await agent().client.measure(sizeable, { ...runOptions, threads }, protocol);
+      const measured = await measureOne(agent().client, sizeable, { ...runOptions, threads }, protocol);
       assert.equal(samplesOf(measured).length, protocol.runs);
     }
   });
 
   test('runs optimized code from the second run on', async () => {
-    const measured = await agent().client.measure(sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
+    const measured = await measureOne(agent().client, sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
     const runMs = samplesOf(measured);
     // Baseline code would take five times as long, and get faster somewhere in between.
     const slow = runMs.filter((ms) => ms > 3 * Math.min(...runMs));
@@ -59,9 +60,9 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
   });
 
   test('goes on after a run that failed', async () => {
-    const { outcome } = await agent().client.measure(failingReshape, runOptions, protocol);
+    const { outcome } = await measureOne(agent().client, failingReshape, runOptions, protocol);
     assert.equal(outcome.kind === 'failure' && outcome.reason, 'run_failed');
-    samplesOf(await agent().client.measure(convolution, runOptions, protocol));
+    samplesOf(await measureOne(agent().client, convolution, runOptions, protocol));
   });
 
   test('hands out its optimized graph', async () => {

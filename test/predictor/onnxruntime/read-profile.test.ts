@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
 import type { ProfiledRun } from '../../../src/predictor/profile.js';
+import { INHERITED_NAMES } from '../../base/inherited-names.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 
 /** A node's event as ONNX Runtime 1.30 writes it, less what is not read. */
@@ -28,7 +29,10 @@ function run(ts: number, dur: number): object {
 
 /** One event on each line, as the runtime writes them. */
 function read(events: readonly object[]): Promise<readonly ProfiledRun[]> {
-  const text = `[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]\n`;
+  return readText(`[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]\n`);
+}
+
+function readText(text: string): Promise<readonly ProfiledRun[]> {
   return withTemporaryFolder(async (folder) => {
     await writeFile(join(folder, 'profile.json'), text);
     return readProfile(join(folder, 'profile.json'));
@@ -96,5 +100,16 @@ describe("the runtime's profile", () => {
     await assert.rejects(read([strange, run(0, 2)]), (error) => {
       return error instanceof PlatformError && error.code === 'unsupported';
     });
+  });
+
+  test('may name operators and element types like what every object has', async () => {
+    for (const name of INHERITED_NAMES) {
+      const event = `{"cat":"Node","dur":1,"ts":1,"name":"a_kernel_time","args":{"op_name":"${name}","output_type_shape":[{"${name}":[1]}]}}`;
+      const [first] = await readText(`[\n${event},\n${JSON.stringify(run(0, 5))}\n]`);
+      const [kernel] = first?.kernels ?? [];
+      assert.equal(kernel?.opType, name);
+      // The schema's library leaves this one name out.
+      if (name !== '__proto__') assert.equal(kernel.elementType, name);
+    }
   });
 });

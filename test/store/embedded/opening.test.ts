@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
 import { PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
 async function assertRefused(folder: string, message: RegExp): Promise<void> {
@@ -39,7 +39,7 @@ async function tamper(folder: string, table: string, change: (text: string | und
 describe('opening an embedded store', () => {
   it('finds what an earlier process stored', async (t) => {
     const store = await openEmbeddedStore(await storeWithMeasurements(t), {});
-    const found = await store.findMeasurements([signatureOf(2)], SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await store.findMeasurements([signatureOf(2)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(found.get(signatureOf(2)), sampleMeasurement(2));
     await store.close();
   });
@@ -55,7 +55,7 @@ describe('opening an embedded store', () => {
     const [one, other] = await Promise.all([openEmbeddedStore(folder, {}), openEmbeddedStore(`${folder}/.`, {})]);
     await one.putMeasurement(sampleMeasurement(1));
     await one.close();
-    const found = await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.equal(found.size, 1);
     await other.close();
   });
@@ -75,7 +75,7 @@ describe('opening an embedded store', () => {
     await store.close();
     await put;
     const again = await openEmbeddedStore(folder, {});
-    assert.equal((await again.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY)).size, 1);
+    assert.equal((await again.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY)).size, 1);
     await again.close();
   });
 
@@ -169,12 +169,12 @@ describe('damaged documents in an embedded store', () => {
       t.after(() => store.close());
       const signatures = [1, 2, 3].map(signatureOf);
 
-      assert.equal((await store.findMeasurements(signatures, SYSTEM.fingerprint, PROTOCOL_KEY)).size, 0);
+      assert.equal((await store.findMeasurements(signatures, SYSTEM.fingerprint, SETUP_KEY)).size, 0);
       assert.equal(warnings.length, 1);
       assert.match(warnings[0] ?? '', new RegExp(`The first of 3: ${signatureOf(1)}: `));
 
       await store.putMeasurement(sampleMeasurement(1));
-      const found = await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY);
+      const found = await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
       assert.deepEqual(found.get(signatureOf(1)), sampleMeasurement(1));
       assert.equal(warnings.length, 1);
     });

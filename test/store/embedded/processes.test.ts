@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
-import { PROTOCOL_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { putMeasurementOf, STORE_PROCESS } from './store-process.js';
 
@@ -38,7 +38,7 @@ async function finish(child: Child) {
 async function readBack(folder: string, indices: readonly number[]): Promise<readonly Measurement[]> {
   const store = await openEmbeddedStore(folder, { onWarning: (message) => assert.fail(message) });
   try {
-    const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
     return [...found.values()];
   } finally {
     await store.close();

@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { messageOf, PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { note, NOTES } from '../collection-contract.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 
 /*
  * A process of its own that uses a store, for tests with several of them. Arguments: folder, command, first, count.
@@ -51,7 +51,7 @@ async function main(folder: string, command: string, first: number, count: numbe
     }
   } else {
     const signatures = indices.map(signatureOf);
-    while ((await store.findMeasurements(signatures, SYSTEM.fingerprint, PROTOCOL_KEY)).size < count) await sleep(1);
+    while ((await store.findMeasurements(signatures, SYSTEM.fingerprint, SETUP_KEY)).size < count) await sleep(1);
     process.stdout.write('seen\n');
   }
   await store.close();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../support/property.js';
 import { BSON, ObjectId } from 'mongodb';
 import { decodeDocument, encodeDocument, type FieldTypes } from '../../../src/store/mongodb/document-codec.js';
 

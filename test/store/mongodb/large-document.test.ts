@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { note, NOTES } from '../collection-contract.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { needsServer, newDatabase, withDatabase } from './server.js';
 
 /** Texts that take so many MB together, more than the 16 MiB that a document of MongoDB may have. */
@@ -38,7 +38,7 @@ describe('documents over 16 MB', { ...needsServer, timeout: 120_000 }, () => {
     const runMs = Array.from({ length: 1_000_000 }, (_, index) => Math.sqrt(index));
     const measurement = sampleMeasurement(1, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
     await store.putMeasurement(measurement);
-    const found = await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await store.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(found.get(signatureOf(1)), measurement);
   });
 });

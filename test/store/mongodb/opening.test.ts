@@ -5,7 +5,7 @@ import { PlatformError, type ErrorCode } from '../../../src/base/errors.js';
 import { Connection } from '../../../src/store/mongodb/connection.js';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { migrate } from '../../../src/store/mongodb/schema-version.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
 import { startOldServer } from './old-server.js';
 import { needsServer, newDatabase, withDatabase } from './server.js';
@@ -104,7 +104,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     for (const index of [1, 2, 3]) await store.putMeasurement(sampleMeasurement(index));
     await withDatabase(uri, (db) => db.collection('measurements').updateMany({}, { $set: { costMs: -1 } }));
     warnings.length = 0;
-    const find = () => store.findMeasurements([1, 2, 3].map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    const find = () => store.findMeasurements([1, 2, 3].map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
     assert.equal((await find()).size, 0);
     assert.match(warnings.join('\n'), new RegExp(`The first of 3: ${signatureOf(1)}: costMs`));
     await store.putMeasurement(sampleMeasurement(1));
@@ -140,7 +140,7 @@ describe('a server that cannot be used', () => {
     await assertRefused(fill(), 'storage', /disk is full: free some space/);
     assert(stored > 0);
     const indices = [...Array(stored).keys()];
-    const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(
       [...found.values()],
       indices.map((index) => sampleMeasurement(index)),

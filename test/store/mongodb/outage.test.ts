@@ -5,7 +5,7 @@ import type { ResultStore } from '../../../src/store/result-store.js';
 import { openTeamStore } from '../../../src/store/spool/open.js';
 import { syncSpool } from '../../../src/store/spool/sync.js';
 import { all, note, NOTES } from '../collection-contract.js';
-import { PROTOCOL_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
 
@@ -26,7 +26,7 @@ async function putAll(
 
 async function assertStored(store: ResultStore, count: number): Promise<void> {
   const indices = [...Array(count).keys()];
-  const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, PROTOCOL_KEY);
+  const found = await store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
   assert.deepEqual(
     [...found.values()],
     indices.map((index) => sampleMeasurement(index)),
@@ -115,7 +115,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     await store.collection(NOTES).put(note('x'));
     // What this run has measured since is found again, by this run and by the next one.
     const { fingerprint } = SYSTEM;
-    assert.equal((await store.findMeasurements([signatureOf(19)], fingerprint, PROTOCOL_KEY)).size, 1);
+    assert.equal((await store.findMeasurements([signatureOf(19)], fingerprint, SETUP_KEY)).size, 1);
     await store.close();
     assert(spooled > 0);
     assert.match(warnings.join('\n'), /has not answered for 3 s\..*mlmodelscope store sync/);
@@ -148,7 +148,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     t.after(() => other.close());
     await other.putMeasurement(newer);
     assert.equal((await syncSpool(uri, folder, {})).measurements, 1);
-    const found = await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, PROTOCOL_KEY);
+    const found = await other.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(found.get(signatureOf(1)), newer);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';

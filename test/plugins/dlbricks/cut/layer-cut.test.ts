@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { type Edge, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
 import { readNames } from '../../../../src/onnx/subgraphs.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';

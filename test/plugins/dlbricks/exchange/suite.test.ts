@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import type { Brick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { type Recipe, readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { brickPath, readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';

@@ -115,6 +115,17 @@ describe('reading results refuses', () => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
     await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
   });
+  for (const ms of [1e308, 1e-320, 366 * 24 * 3600 * 1000 + 1]) {
+    test(`runs of ${ms} ms, of which no error can be told`, async (t) => {
+      const outcome = { kind: 'samples' as const, runMs: [ms, ms], warmupMs: [] };
+      const text = resultsText([sampleMeasurement(1, { outcome })]);
+      await refused(
+        readingResults(t, text),
+        'usage',
+        /measurements\.0: a time of .* ms, expected 0, or from 1e-9 to 31622400000 ms/,
+      );
+    });
+  }
   test('a measurement that is none', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
     await refused(readingResults(t, text), 'usage', /measurements\.0\.costMs/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { observationsOf, spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { MOST_OCCASIONS, type Task } from '../../../../plugins/dlbricks/measure/plan.js';

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { EXPORTERS } from '../../../../plugins/dlbricks/report/exporter.js';
 import { type Report, reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
 
-const { csv, json, markdown } = EXPORTERS;
+const json = (report: Report): string => TABLE_EXPORTERS.json(reportResult(report));
+const csv = (report: Report): string => TABLE_EXPORTERS.csv(reportResult(report));
+const markdown = (report: Report): string => TABLE_EXPORTERS.markdown(reportResult(report));
 
 function reportWith(...models: readonly ModelResult[]): Report {
   return reportOf(resultOf(models), SETTINGS);
@@ -56,29 +59,6 @@ describe('csv', () => {
     assert.equal(csv(bricksOnly).split('\r\n')[1], 'resnet50,8,2,1,10.9,9.9,11.9,5.45,,,,0');
     assert.equal(csv(partial).split('\r\n')[1], 'resnet50,8,2,0.25,10.9,9.9,11.9,5.45,10,,,8');
   });
-
-  const quoted: Readonly<Record<string, string>> = {
-    'a,b': '"a,b"',
-    'a "b"': '"a ""b"""',
-    'a\nb': '"a\nb"',
-    'a\rb': '"a\rb"',
-    'a b': 'a b',
-    größer: 'größer',
-  };
-  for (const [name, field] of Object.entries(quoted)) {
-    test(`writes ${JSON.stringify(name)} as ${JSON.stringify(field)}`, () => {
-      assert.ok(csv(named(name)).includes(`\r\n${field},8,`));
-    });
-  }
-
-  for (const name of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1']) {
-    test(`keeps ${JSON.stringify(name)} from being a formula`, () => {
-      assert.ok(csv(named(name)).includes(`\r\n'${name},8,`));
-    });
-  }
-  test('keeps a formula that has to be quoted from being one', () => {
-    assert.ok(csv(named('=HYPERLINK("http://x","y")')).includes(`\r\n"'=HYPERLINK(""http://x"",""y"")",8,`));
-  });
 });
 
 describe('markdown', () => {
@@ -93,16 +73,6 @@ describe('markdown', () => {
     );
     assert.match(table[1] ?? '', /^\| --- \| ---: \|/);
     assert.ok(rows(good).some((line) => line.startsWith('- normalized latency: geometric mean 1.090')));
-  });
-
-  test('a name stays within its cell', () => {
-    const [, , row = ''] = rows(named('a|b\nc'));
-    assert.match(row, /^\| a\\\|b\ufffdc \| 8 \|/);
-  });
-
-  test('a name is no link, element or emphasis', () => {
-    const [, , row = ''] = rows(named('[x](http://y) <img> *b* `c` \\'));
-    assert.ok(row.startsWith('| \\[x\\](http://y) \\<img> \\*b\\* \\`c\\` \\\\ |'), row);
   });
 });
 
@@ -173,4 +143,16 @@ describe('names and reasons that a terminal would obey', () => {
     });
   }
   test('are escaped: json', () => assert.doesNotMatch(json(hostile), /[\u0000-\u0009\u000b-\u001f]/));
+});
+
+test('times that nothing can be divided by, or that no sum holds, are shown as not known', () => {
+  const none = { ...estimateOf('none', 0), sequential: { ms: 0, lowMs: 0, highMs: 0 } };
+  const endless = { ...estimateOf('endless', 1e308), sequential: { ms: 1e308, lowMs: NaN, highMs: NaN } };
+  const report = reportWith(
+    { estimate: none, endToEnd: endToEndOf(0, 0, 0, 0) },
+    { estimate: endless, endToEnd: undefined },
+  );
+  for (const text of [toTable(report, { color: false }), csv(report), json(report), markdown(report)]) {
+    assert.doesNotMatch(text, /NaN|Infinity/);
+  }
 });

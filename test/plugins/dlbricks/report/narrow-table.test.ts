@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { wrap } from '../../../../plugins/dlbricks/report/wrap.js';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { toJson } from '../../../../plugins/dlbricks/report/json.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
+import { json } from '../../../../src/base/exporters/json.js';
 import { reportOf, reportSchema } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -238,7 +239,7 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
       const report = reportOf(resultOf(results, { bricks }), SETTINGS);
 
       // JSON has null for what is no number: nothing may have become null on the way.
-      const written: unknown = JSON.parse(toJson(report));
+      const written: unknown = JSON.parse(json(reportResult(report)));
       assert.deepEqual(written, report);
       assert.deepEqual(reportSchema.parse(written), report);
     }),

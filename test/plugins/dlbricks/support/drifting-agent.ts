@@ -2,6 +2,7 @@ import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { parseModel } from '../../../../src/onnx/read-model.js';
+import { measureOne } from '../../../agent/support/measure-one.js';
 
 /** Milliseconds of each kernel; what a call costs beside them. */
 const KERNEL_MS: Readonly<Record<string, number>> = { Relu: 1, Neg: 2, Abs: 4, Exp: 8 };
@@ -34,7 +35,7 @@ export function driftingAgent(...factors: readonly number[]): DriftingAgent {
     ...agent,
     asked,
     async measure(benchmark, runOptions, protocol, options) {
-      const measurement = await agent.measure(benchmark, runOptions, protocol, options);
+      const measurement = await measureOne(agent, benchmark, runOptions, protocol, options);
       asked.push({ signature: benchmark.signature, occasion: protocol.occasion });
       const { outcome } = measurement;
       if (outcome.kind === 'failure') return measurement;

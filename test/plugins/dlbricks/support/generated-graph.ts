@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../../support/property.js';
 import { hoistSubgraphWeights } from '../../../../src/onnx/hoist-subgraph-weights.js';
 import { type InferredValue, type LayerGraph, layerGraph } from '../../../../src/onnx/layer-graph.js';
 import type { Model } from '../../../../src/onnx/model.js';

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import type { PassingTest } from './baseline.js';
+import { isExecuted } from './coverage.js';
+import type { Mutant } from './mutant.js';
+import { runTests } from './run-tests.js';
+import type { Sandbox } from './sandbox.js';
+
+export type Fate = 'killed' | 'survived' | 'not executed';
+
+/** A test file's results may come all at its end, and later with a defect. */
+function silenceMs(tests: readonly PassingTest[]): number {
+  return 2 * Math.max(...tests.map(({ durationMs }) => durationMs)) + 3000;
+}
+
+/** Has tests look for mutants; a mutant is killed when a test fails, or does not end. */
+export class Hunter {
+  constructor(private readonly tests: readonly PassingTest[]) {}
+
+  async hunt(mutant: Mutant, sandbox: Sandbox): Promise<Fate> {
+    const executing = this.tests
+      .filter(({ coverage }) => isExecuted(coverage.get(mutant.module) ?? [], mutant.offset))
+      .sort((a, b) => a.durationMs - b.durationMs);
+    if (executing.length === 0) return 'not executed';
+    const paths = executing.map(({ path }) => join(sandbox.folder, path));
+    const { outcome } = await sandbox.with(mutant, () => runTests(paths, silenceMs(executing), {}));
+    return outcome === 'passed' ? 'survived' : 'killed';
+  }
+}

@@ -1,0 +1,47 @@
+/** A part of the program, and the tests that have to notice defects in it. Paths are relative to the project. */
+export interface Target {
+  /** Folders, with the folders in them. */
+  readonly code: readonly string[];
+  /** Folders and files of them that are left out. */
+  readonly exceptCode?: readonly string[];
+  readonly tests: readonly string[];
+  /** Folders and files of them that are left out, because they take too long to run for each mutant. */
+  readonly exceptTests?: readonly string[];
+}
+
+const PLUGIN_PARTS = ['cut', 'bricks', 'measure', 'estimate'];
+
+/** What steers results, and what strangers can reach. */
+export const TARGETS: readonly Target[] = [
+  {
+    code: PLUGIN_PARTS.map((part) => `plugins/dlbricks/${part}`),
+    tests: PLUGIN_PARTS.map((part) => `test/plugins/dlbricks/${part}`),
+  },
+  { code: ['src/measurement'], tests: ['test/measurement'] },
+  {
+    code: ['src/rpc'],
+    tests: ['test/rpc'],
+    exceptTests: ['test/rpc/hostile-clients.test.ts'],
+  },
+  {
+    // Reading, limits and checks; not what a manifest's content is turned into.
+    code: ['src/manifest'],
+    exceptCode: [
+      'src/manifest/graph-bindings.ts',
+      'src/manifest/older-model.ts',
+      'src/manifest/older-steps.ts',
+      'src/manifest/resolve-evaluation.ts',
+      'src/manifest/resolve-model.ts',
+      'src/manifest/steps.ts',
+    ],
+    tests: ['test/manifest'],
+    exceptTests: ['test/manifest/hostile.test.ts'],
+  },
+  {
+    // The contract of all stores, by the one that needs no disk and no server.
+    code: ['src/store'],
+    exceptCode: ['src/store/embedded', 'src/store/mongodb', 'src/store/spool', 'src/store/open-store.ts'],
+    tests: ['test/store'],
+    exceptTests: ['test/store/embedded', 'test/store/mongodb', 'test/store/open-store.test.ts'],
+  },
+];

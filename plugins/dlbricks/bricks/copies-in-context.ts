@@ -1,0 +1,160 @@
+import {
+  anonymousAttributes,
+  type Benchmark,
+  type BenchmarkInput,
+  byteLengthOf,
+  type DeclaredType,
+  elementCount,
+  type Model,
+  type Node,
+  parseModel,
+} from '../../../src/plugin-api.js';
+import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
+import type { Brick } from './brick.js';
+import { emptyCall } from './empty-call.js';
+import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
+
+// For runtimes without a profile. A brick on its own is not what it is inside a model: its weights stay in the cache between two runs, its outputs leave
+// the runtime's memory arena for fresh pages, and the cost of the call counts in full. In context it is measured as several
+// copies in one graph, each with weights of its own, all outputs consumed by a Shape node, so that nothing but a few
+// integers leaves. What the Shape nodes and the call cost is measured by a baseline without the copies, and subtracted.
+
+/** How a brick is measured in the context of a model. Its latency: (benchmark - baseline) / copies. */
+export interface InContext {
+  readonly copies: number;
+  readonly benchmark: Benchmark;
+  readonly baseline: Benchmark;
+}
+
+/** A brick, and the copies of it that are measured in its stead; without them it is measured itself. */
+export interface MeasurableBrick extends Brick {
+  readonly copies?: InContext | undefined;
+}
+
+/** Seed of the weights of copy number `copy`, so that no two copies have the same. */
+function seedOfCopy(input: BenchmarkInput, copy: number): number {
+  return input.fill.seed + copy * 65_537;
+}
+
+/** The brick `copies` times in one graph; activations are shared, weights are not. */
+function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
+  const { graph } = source;
+  const activations = brick.inputs.filter(({ role }) => role === 'activation');
+  const weights = brick.inputs.filter(({ role }) => role === 'weight');
+  const shared = new Set(['', ...activations.map(({ name }) => name), ...graph.initializers.keys()]);
+
+  const nodes: Node[] = [];
+  const shapes: string[] = [];
+  const copiedWeights: BenchmarkInput[] = [];
+  let inner = 0;
+  const freshName = (): string => `inner${inner++}`;
+  for (let copy = 0; copy < copies; copy++) {
+    const nameOf = (value: string): string => (copy === 0 || shared.has(value) ? value : `${value}_${copy}`);
+    for (const weight of weights) {
+      const fill = { ...weight.fill, seed: seedOfCopy(weight, copy) };
+      copiedWeights.push({ ...weight, name: nameOf(weight.name), fill });
+    }
+    for (const node of graph.nodes) {
+      // A branch of an If reads its copy's values too.
+      const attributes = anonymousAttributes(node.attributes, { nameOf, freshName });
+      nodes.push({ ...node, inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf), attributes });
+    }
+    for (const output of graph.outputs) {
+      const shape = `shape${shapes.length}`;
+      nodes.push(shapeNode(nameOf(output), shape));
+      shapes.push(shape);
+    }
+  }
+  const inputs = [...activations, ...copiedWeights];
+  const types = new Map<string, DeclaredType>(
+    inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
+  );
+  types.set(JOINED, { elementType: 'int64', dims: undefined });
+  const opsets = new Map(source.opsets);
+  if (!opsets.has('')) opsets.set('', ANY_OPSET);
+  const model = {
+    ...source,
+    opsets,
+    graph: {
+      ...graph,
+      nodes: [...nodes, joinNode(shapes)],
+      inputs: inputs.map(({ name }) => name),
+      outputs: [JOINED],
+      types,
+    },
+  };
+  return benchmarkOf(model, inputs);
+}
+
+/** Bytes of a brick's weights. */
+export function weightBytesOf(inputs: readonly BenchmarkInput[]): number {
+  return inputs
+    .filter(({ role }) => role === 'weight')
+    .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+}
+
+/** Counts of copies that are used, so that bricks share baselines. */
+const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
+
+/** More copies than this are never asked for. */
+export const MOST_COPIES = Math.max(...STEPS);
+
+/** A run is made at least this long, in rough milliseconds, so that the call does not drown what is measured. */
+const LEAST_RUN_ROUGH_MS = 2;
+
+/** A run is not made longer than this by copies, in rough milliseconds: more would tell nothing for its cost. */
+const MOST_RUN_ROUGH_MS = 120;
+
+/** Weights that are read in less than this share of a brick's time may come from wherever they like. */
+const NOTEWORTHY_SHARE = 0.01;
+
+/** Footprints beyond this many caches make no difference. */
+const CACHES = 1.5;
+
+/** Except where little but weights is read: a cache keeps some of them however many pass through. */
+const CACHES_OF_DOMINANT_WEIGHTS = 8;
+
+/**
+ * Share of that footprint from which on no further copy is added: memory beyond what the model uses is slower (the reach of
+ * the processor's page tables), and a copy too many may double it.
+ */
+const NEAR_ENOUGH = 0.75;
+
+/** Where the system does not say how large its cache is. */
+const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
+
+/** What a brick is to be measured in the context of. */
+export interface Surroundings {
+  /** Weights of the whole model. */
+  readonly modelWeightBytes: number;
+  /** Last-level cache; 0 where the system does not know it. */
+  readonly cacheBytes: number;
+}
+
+/**
+ * How many copies of a brick stand for its context: enough that between two uses of the same weights as many bytes of
+ * other weights are read as in the model, as far as caches can tell, so that they are as cold as there; and enough for a
+ * run that is long compared to the call.
+ */
+export function copiesFor(weightBytes: number, roughMs: number, surroundings: Surroundings): number {
+  const cacheBytes = surroundings.cacheBytes > 0 ? surroundings.cacheBytes : ASSUMED_CACHE_BYTES;
+  const onlyReads = readsLittleButWeights(weightBytes, roughMs);
+  const most = cacheBytes * (onlyReads ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
+  const footprintBytes = Math.min(surroundings.modelWeightBytes, most) * (onlyReads ? NEAR_ENOUGH : 1);
+  const forWeights = weightShare(weightBytes, roughMs) > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
+  const wanted = Math.max(forWeights, LEAST_RUN_ROUGH_MS / roughMs);
+  const affordable = Math.max(1, MOST_RUN_ROUGH_MS / roughMs);
+  const [least, ...more] = STEPS;
+  return more.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), least);
+}
+
+/** A brick as `copies` of it in one graph. */
+export function inContext(brick: Brick, copies: number): InContext {
+  const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
+  const source = parseModel(brick.model, 'brick');
+  return {
+    copies,
+    benchmark: copiesOf(brick, source, copies),
+    baseline: emptyCall(activations, copies * source.graph.outputs.length, { joined: true }),
+  };
+}

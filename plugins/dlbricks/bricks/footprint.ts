@@ -1,0 +1,58 @@
+import { byteLengthOf, elementCount, type LayerGraph, type Node, type TensorType } from '../../../src/plugin-api.js';
+import { lastUses } from '../cut/last-uses.js';
+
+function bytesOf({ elementType, dims }: TensorType): number {
+  return byteLengthOf(elementType, elementCount(dims));
+}
+
+/** Operators that read as many bytes of their first input as they write, however large it is. */
+const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
+
+function outputBytes(graph: LayerGraph, { outputs }: Node): number {
+  return outputs.reduce((sum, name) => {
+    const type = graph.types.get(name);
+    return type === undefined ? sum : sum + bytesOf(type);
+  }, 0);
+}
+
+/** Bytes of constants that one run reads, each constant once. */
+function constantBytes(graph: LayerGraph): number {
+  const read = new Map<string, number>();
+  for (const layer of graph.layers) {
+    for (const [index, name] of layer.inputs.entries()) {
+      const constant = graph.constants.get(name);
+      if (constant === undefined) continue;
+      const all = bytesOf(constant);
+      const touched = index === 0 && GATHERING.has(layer.opType) ? Math.min(all, outputBytes(graph, layer)) : all;
+      read.set(name, Math.max(touched, read.get(name) ?? 0));
+    }
+  }
+  return [...read.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Most bytes of activations that are alive at a time: what a runtime's arena needs at least. */
+function liveBytes(graph: LayerGraph): number {
+  const { lastUse } = lastUses(graph);
+  const ending = new Map<number, number>();
+  let live = 0;
+  let most = 0;
+  const start = (name: string): void => {
+    const type = graph.types.get(name);
+    const end = lastUse.get(name);
+    if (type === undefined || end === undefined) return;
+    live += bytesOf(type);
+    ending.set(end, (ending.get(end) ?? 0) + bytesOf(type));
+  };
+  for (const name of graph.inputs) start(name);
+  for (const [index, layer] of graph.layers.entries()) {
+    for (const name of layer.outputs) start(name);
+    most = Math.max(most, live);
+    live -= ending.get(index) ?? 0;
+  }
+  return most;
+}
+
+/** Bytes that one run of a model touches: what passes through the caches between two uses of the same weight. */
+export function footprintOf(graph: LayerGraph): number {
+  return constantBytes(graph) + liveBytes(graph);
+}

@@ -1,0 +1,70 @@
+import {
+  type Benchmark,
+  type BenchmarkInput,
+  byteLengthOf,
+  type DeclaredType,
+  elementCount,
+  isProducible,
+  type Node,
+  Producers,
+  type TensorType,
+} from '../../../src/plugin-api.js';
+import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
+
+/** Outputs smaller than this in all are handed over in no time that matters. */
+const LEAST_BYTES = 2 ** 16;
+
+/**
+ * What handing a model's outputs to its caller costs: they are copied out of the runtime, which takes longer than some models
+ * where there are many megabytes of them. The cost is the difference of two graphs that write values of their types.
+ */
+export interface HandingOver {
+  /** Of the outputs. */
+  readonly types: readonly TensorType[];
+  /** The values leave. */
+  readonly leaving: Benchmark;
+  /** Only their shapes do. */
+  readonly staying: Benchmark;
+}
+
+/** @returns undefined where the outputs are small, or cannot be made */
+export function handingOver(outputs: readonly TensorType[]): HandingOver | undefined {
+  const bytes = outputs.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+  if (bytes < LEAST_BYTES) return undefined;
+  const values = outputs.map(({ elementType, dims }, index): BenchmarkInput => {
+    const fill = { low: -1, high: 1, seed: 0 };
+    return { name: `value${index}`, role: 'activation', elementType, dims, fill };
+  });
+  const large = values.filter(isProducible);
+  if (large.length === 0) return undefined;
+
+  const inputs: BenchmarkInput[] = [];
+  const producers = new Producers((weight) => {
+    inputs.push({ ...weight, fill: { ...weight.fill, seed: inputs.length + 1 } });
+  });
+  for (const value of large) producers.produce(value, value.name);
+  const graphOf = (nodes: readonly Node[], leaving: ReadonlyMap<string, DeclaredType>): Benchmark => {
+    const types = new Map<string, DeclaredType>([
+      ...inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const),
+      ...leaving,
+    ]);
+    const graph = {
+      name: 'handing over',
+      nodes: [...producers.nodes, ...nodes],
+      inputs: inputs.map(({ name }) => name),
+      outputs: [...leaving.keys()],
+      initializers: new Map(),
+      types,
+    };
+    return benchmarkOf({ source: 'handing over', irVersion: 10, opsets: new Map([['', ANY_OPSET]]), graph }, inputs);
+  };
+  const shapes = large.map((_, index) => `shape${index}`);
+  return {
+    types: outputs,
+    leaving: graphOf([], new Map(large.map(({ name, elementType, dims }) => [name, { elementType, dims }]))),
+    staying: graphOf(
+      [...large.map(({ name }, index) => shapeNode(name, shapes[index] ?? '')), joinNode(shapes)],
+      new Map([[JOINED, { elementType: 'int64', dims: undefined }]]),
+    ),
+  };
+}

@@ -1,0 +1,77 @@
+import { type Context, footprintClass, type Protocol, type System } from '../../../src/plugin-api.js';
+import type { BrickRecipe, ModelRecipe } from './recipe.js';
+
+/** One benchmark that an estimate needs measured. */
+export interface Need {
+  readonly signature: string;
+  readonly protocol: Protocol;
+  /** Present where it is measured together with others. */
+  readonly context?: Context | undefined;
+  /** Kernels are optimized already, and run as they are; undefined is the evaluation's own level. */
+  readonly optimizationLevel?: 'disabled' | undefined;
+}
+
+/** Fewest runs of a graph of copies: of three, the median is taken. */
+const LEAST_RUNS_OF_COPIES = 3;
+
+/**
+ * Executions of a brick as copies for each run that the protocol asks of a whole model. A model is the sum of several
+ * bricks, whose errors average out: four equal ones with a quarter of the runs each are known as well as the whole.
+ */
+const EXECUTIONS_PER_RUN = 1 / 4;
+
+/** The protocol of a graph of copies: fewer runs, since each is several executions; one warm-up touches every page. */
+function protocolOfCopies(protocol: Protocol, copies: number): Protocol {
+  const wanted = Math.ceil((protocol.runs * EXECUTIONS_PER_RUN) / copies);
+  const runs = Math.min(protocol.runs, Math.max(LEAST_RUNS_OF_COPIES, wanted));
+  return {
+    ...protocol,
+    runs,
+    minRuns: Math.min(protocol.minRuns, runs),
+    warmupRuns: Math.min(protocol.warmupRuns, 1),
+  };
+}
+
+/** What surrounds a model's bricks where they are measured together on a system; undefined where they are not. */
+export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes }: System): Context | undefined {
+  return bytes === undefined ? undefined : { footprintBytes: footprintClass(bytes, cacheBytes) };
+}
+
+/** What has to be measured for a call without any work in it, or with nothing but its handing over of values. */
+export function callNeed(signature: string, protocol: Protocol): Need {
+  return { signature, protocol, optimizationLevel: 'disabled' };
+}
+
+/** What is measured for a brick: the benchmark whose time is its own, and what is subtracted from it. */
+export interface BrickNeeds {
+  readonly benchmark: Need;
+  readonly baseline: Need | undefined;
+}
+
+/** @param context of its model, see {@link contextOf} */
+export function brickNeeds(brick: BrickRecipe, context: Context | undefined, protocol: Protocol): BrickNeeds {
+  const { signature, context: asCopies } = brick;
+  if (asCopies !== undefined) {
+    const { copies, benchmark, baseline } = asCopies;
+    const ofCopies = { ...callNeed(benchmark, protocol), protocol: protocolOfCopies(protocol, copies) };
+    return { benchmark: ofCopies, baseline: callNeed(baseline, protocol) };
+  }
+  if (context === undefined) return { benchmark: { signature, protocol }, baseline: undefined };
+  return { benchmark: { ...callNeed(signature, protocol), context }, baseline: undefined };
+}
+
+/** What a model's calls need: the empty one, and those that hand values over. */
+export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol: Protocol): readonly Need[] {
+  const signatures = [call, handed?.leaving, handed?.staying].filter((signature) => signature !== undefined);
+  return signatures.map((signature) => callNeed(signature, protocol));
+}
+
+/** Everything that a model's estimate needs measured. */
+export function modelNeeds(recipe: ModelRecipe, system: System, protocol: Protocol): readonly Need[] {
+  const context = contextOf(recipe, system);
+  const ofBricks = recipe.bricks.flatMap((brick) => {
+    const { baseline, benchmark } = brickNeeds(brick, context, protocol);
+    return baseline === undefined ? [benchmark] : [baseline, benchmark];
+  });
+  return [...callNeeds(recipe, protocol), ...ofBricks];
+}

@@ -1,0 +1,32 @@
+import {
+  type Benchmark,
+  type BenchmarkInput,
+  encodeModelToBytes,
+  intAttribute,
+  type Model,
+  type Node,
+  signatureOf,
+} from '../../../src/plugin-api.js';
+
+/** Opset of graphs that have no standard operator of their own: Shape and Concat are in every one. */
+export const ANY_OPSET = 13;
+
+/** The one output of a graph whose values stay in the runtime. */
+export const JOINED = 'joined';
+
+/** Joins shapes into one output. */
+export function joinNode(inputs: readonly string[]): Node {
+  const attributes = [intAttribute('axis', 0)];
+  return { name: '', opType: 'Concat', domain: '', inputs, outputs: [JOINED], attributes };
+}
+
+/** Reads a value without taking it out of the runtime. */
+export function shapeNode(of: string, output: string): Node {
+  return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
+}
+
+/** A benchmark of a graph. */
+export function benchmarkOf(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
+  const bytes = encodeModelToBytes(model);
+  return { signature: signatureOf(bytes), model: bytes, inputs };
+}

@@ -1,0 +1,13 @@
+import type { LayerGraph } from '../../../src/plugin-api.js';
+import { cutAtFewestValues } from './kernel-cut.js';
+import { findModelSubgraphs, type Sequence } from './layer-cut.js';
+
+/** Where a model's graph is taken apart: at the author's layers, or at the kernels that a runtime executes. */
+export const CUTS = ['kernel', 'layer'] as const;
+
+export type Cut = (typeof CUTS)[number];
+
+/** The sequences that a cut makes of its graph. @param granularity longest sequence, in layers or kernels */
+export function sequencesOf(graph: LayerGraph, cut: Cut, granularity: number): readonly Sequence[] {
+  return cut === 'kernel' ? cutAtFewestValues(graph, granularity) : findModelSubgraphs(graph, granularity).sequences;
+}

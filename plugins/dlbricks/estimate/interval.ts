@@ -1,0 +1,63 @@
+import type { BrickLatency } from './brick-latency.js';
+import {
+  errorsWithinRuns,
+  type Interval,
+  intervalAround,
+  marginOf,
+  type Spread,
+  type Summary,
+  sumWithInterval,
+} from './statistics.js';
+
+/**
+ * What the method itself leaves out, as a standard deviation relative to the latency: a model is not quite the sum of its
+ * bricks, however well they are measured. Estimated over all models of docs/accuracy.md together, not fitted to any.
+ */
+export const METHOD_ERROR = 0.02;
+
+/** What a latency may be off by. */
+export interface Uncertainty {
+  readonly interval: Interval;
+  /** Of the interval, the part that measuring bricks on more occasions would take away, relative; undefined where not known. */
+  readonly measuringError: number | undefined;
+}
+
+/** Bricks with how often each counts, and the calls that a run pays for. */
+export interface MeasuredSum {
+  readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
+  readonly calls: readonly Summary[];
+}
+
+/**
+ * The interval in which a measurement of the whole model is expected, taken in a process of its own at another time.
+ * Its parts: the spread between occasions, once for the bricks' mean, whose errors go together since the machine
+ * drifts for all alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
+ */
+export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread | undefined): Uncertainty {
+  const parts = [
+    ...terms.map(({ latency: { within }, count }) => ({ summary: within, count })),
+    ...calls.map((summary) => ({ summary, count: 1 })),
+  ];
+  const ms = parts.reduce((sum, { summary, count }) => sum + summary.ms * count, 0);
+  const withinRuns = errorsWithinRuns(parts);
+  if (spread === undefined || withinRuns === undefined) {
+    return { interval: { ms, lowMs: undefined, highMs: undefined }, measuringError: undefined };
+  }
+  const ofBricks = terms.reduce((sum, { latency, count }) => {
+    return sum + (count * latency.ms * spread.relative) / Math.sqrt(latency.occasionsMs.length);
+  }, 0);
+  const { degreesOfFreedom } = spread;
+  const measuring = [...withinRuns, { deviationMs: ofBricks, degreesOfFreedom }];
+  const margin = marginOf([
+    ...withinRuns,
+    { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
+    { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
+  ]);
+  return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
+}
+
+/** The paper's way knows only how runs within one process differ. */
+export function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
+  const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
+  return { interval, measuringError: undefined };
+}

@@ -1,0 +1,27 @@
+import type { ModelRecipe } from '../bricks/recipe.js';
+
+/**
+ * The heaviest path through a graph of sequences. Sequences are in topological order, so that one pass is enough.
+ *
+ * @param weights per sequence; a sequence without a latency weighs nothing, and the estimate's coverage says so
+ * @returns indices of the sequences on the path, in their order
+ */
+export function longestPath(
+  { sequences, edges }: Pick<ModelRecipe, 'sequences' | 'edges'>,
+  weights: readonly number[],
+): readonly number[] {
+  const incoming: number[][] = sequences.map(() => []);
+  for (const [from, to] of edges) incoming[to]?.push(from);
+  const length: number[] = [];
+  const previous: number[] = [];
+  for (const [sequence, from] of incoming.entries()) {
+    let best = -1;
+    for (const candidate of from) if (best < 0 || (length[candidate] ?? 0) > (length[best] ?? 0)) best = candidate;
+    previous.push(best);
+    length.push((weights[sequence] ?? 0) + (length[best] ?? 0));
+  }
+  let at = length.reduce((best, value, index) => (value > (length[best] ?? -1) ? index : best), -1);
+  const path: number[] = [];
+  for (; at >= 0; at = previous[at] ?? -1) path.push(at);
+  return path.reverse();
+}

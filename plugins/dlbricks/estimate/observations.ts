@@ -1,0 +1,22 @@
+import type { Context, Measurement } from '../../../src/plugin-api.js';
+
+/** Measurements by {@link benchmarkKey}, one per occasion, all of one machine. */
+export type Observations = ReadonlyMap<string, readonly Measurement[]>;
+
+/** What a measurement is of: a benchmark, and what surrounds it. */
+export function benchmarkKey(signature: string, context: Context | undefined): string {
+  return context === undefined ? signature : `${signature} among ${context.footprintBytes} bytes`;
+}
+
+/** Measurements in any order, by benchmark and in the order of their occasions. */
+export function observationsOf(measurements: Iterable<Measurement>): Observations {
+  const observations = new Map<string, Measurement[]>();
+  for (const measurement of measurements) {
+    const key = benchmarkKey(measurement.signature, measurement.context);
+    const others = observations.get(key) ?? [];
+    observations.set(key, others);
+    others.push(measurement);
+  }
+  for (const several of observations.values()) several.sort((a, b) => a.occasion - b.occasion);
+  return observations;
+}

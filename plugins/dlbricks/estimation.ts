@@ -1,0 +1,71 @@
+import {
+  type BenchmarkAgent,
+  type Limits,
+  type LoadedModel,
+  type Protocol,
+  type RunOptions,
+} from '../../src/plugin-api.js';
+import { granularityOf } from './bricks/prepare-model.js';
+import { evaluate } from './evaluate.js';
+import type { MeasuringContext } from './measure/measure-all.js';
+import type { EstimateResult } from './report/evaluation-result.js';
+import { type Report, reportOf } from './report/report.js';
+import type { Settings } from './settings.js';
+
+/** What to estimate, however it was asked for: by a command, or by a manifest on a server. */
+export interface Estimation {
+  readonly models: readonly LoadedModel[];
+  readonly settings: Settings;
+  readonly threads: number;
+  readonly batch: number;
+  readonly protocol: Protocol;
+  readonly limits: Limits;
+  /** When it began, by performance.now(). */
+  readonly startMs: number;
+}
+
+/** What every session of an evaluation runs with. */
+export function runOptionsOf(threads: number): RunOptions {
+  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
+}
+
+/** Warns of what makes latencies vary before anything is measured. */
+async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: MeasuringContext['onEvent']): Promise<void> {
+  const { cores } = await agent.system(runOptionsOf(threads));
+  if (threads <= cores) return;
+  const message = `${threads} threads on ${cores} cores: latencies will vary more; ask for fewer with --threads or \`threads\``;
+  tell({ kind: 'note', level: 'warning', message });
+}
+
+/** Measures what is missing, composes, reports: what `dlbricks run`, `dlbricks validate` and evaluations on a server do. */
+export async function runEstimation(
+  { models, settings, threads, batch, protocol, limits, startMs }: Estimation,
+  context: MeasuringContext,
+): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
+  const { agent } = context;
+  await warnOfThreads(threads, agent, context.onEvent);
+  const { cut, granularity, measure_end_to_end: measureEndToEnd } = settings;
+  const precision = { targetError: settings.target_error / 100, mostRepetition: settings.repeat_limit };
+  const result = await evaluate(
+    {
+      models,
+      cut,
+      granularity,
+      runOptions: runOptionsOf(threads),
+      protocol,
+      limits,
+      measureEndToEnd,
+      precision,
+      readingMs: performance.now() - startMs,
+    },
+    context,
+  );
+  const report = reportOf(result, {
+    cut,
+    granularity: granularityOf(settings, await agent.measuresTogether()),
+    batch,
+    protocol,
+    targetError: cut === 'kernel' ? precision.targetError : undefined,
+  });
+  return { result, report };
+}

@@ -1,0 +1,120 @@
+import type { Benchmark, Limits, MeasureRequest, Protocol, RunOptions, System } from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../bricks/brick.js';
+import type { MeasurableBrick } from '../bricks/copies-in-context.js';
+import { brickNeeds, callNeed, contextOf, type Need } from '../bricks/needs.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+import type { BrickRecipe } from '../bricks/recipe.js';
+import { benchmarkKey } from '../estimate/observations.js';
+
+/** One thing to measure, and what to call it on a progress bar. */
+export interface Task {
+  readonly label: string;
+  readonly request: MeasureRequest;
+}
+
+/** How everything of an evaluation is measured. */
+export interface MeasureSettings {
+  readonly runOptions: RunOptions;
+  readonly protocol: Protocol;
+  readonly limits: Limits;
+}
+
+/** A first measurement, and the one at another time in another process that shows how repeatable the machine is. */
+export const FIRST_OCCASION = 1;
+export const SECOND_OCCASION = 2;
+
+/** A brick is measured on at most this many occasions. */
+export const MOST_OCCASIONS = 5;
+
+/** A benchmark that is needed, as a request. */
+function taskOf(
+  label: string,
+  { protocol, context, optimizationLevel }: Need,
+  benchmark: Benchmark,
+  occasion: number,
+  { runOptions, limits }: MeasureSettings,
+): Task {
+  const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
+  return { label, request: { benchmark, runOptions: options, protocol, occasion, limits, context } };
+}
+
+/** A brick, and how its model has it measured. */
+export interface BrickOfModel {
+  readonly brick: MeasurableBrick;
+  readonly recipe: BrickRecipe;
+  /** See contextOf. */
+  readonly context: Need['context'];
+}
+
+/** What is measured for a brick on one occasion; what is subtracted varies too little to be measured on more than one. */
+export function brickTasks(
+  label: string,
+  { brick, recipe, context }: BrickOfModel,
+  occasion: number,
+  settings: MeasureSettings,
+): readonly Task[] {
+  const { benchmark, baseline } = brickNeeds(recipe, context, settings.protocol);
+  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings);
+  if (baseline === undefined || brick.copies === undefined || occasion > FIRST_OCCASION) return [own];
+  return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
+}
+
+/** A call without any work in it, or with nothing but its handing over of values. */
+export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
+  return taskOf(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
+}
+
+/** The bricks of a model with how it has them measured. */
+export function bricksOfModel({ recipe, bricks }: PreparedModel, system: System): readonly BrickOfModel[] {
+  const context = contextOf(recipe, system);
+  return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
+    const ofRecipe = recipe.bricks[index];
+    return ofRecipe === undefined ? [] : [{ brick, recipe: ofRecipe, context }];
+  });
+}
+
+/** Every brick of every model once, and the calls that its runs pay for, in the order of the models. */
+export function firstTasks(
+  models: readonly PreparedModel[],
+  system: System,
+  settings: MeasureSettings,
+): readonly Task[] {
+  return distinct(
+    models.flatMap((model) => {
+      const { recipe, call, handingOver } = model;
+      const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
+      return [
+        ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
+        ...handing.map((benchmark) => callTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
+        ...bricksOfModel(model, system).flatMap((brick) => {
+          const label = `${recipe.name}: ${operatorsLabel(brick.brick.operators)}`;
+          return brickTasks(label, brick, FIRST_OCCASION, settings);
+        }),
+      ];
+    }),
+  );
+}
+
+/** Each whole model once. */
+export function wholeModelTasks(
+  models: readonly PreparedModel[],
+  occasion: number,
+  { runOptions, protocol, limits }: MeasureSettings,
+): readonly Task[] {
+  const which = occasion === FIRST_OCCASION ? 'whole' : 'whole, again';
+  return distinct(
+    models.map(({ recipe, whole }) => {
+      const request = { benchmark: whole, runOptions, protocol, occasion, limits };
+      return { label: `${recipe.name} (${which})`, request };
+    }),
+  );
+}
+
+/** What tells tasks apart. */
+export function taskKey({ benchmark, context, occasion }: MeasureRequest): string {
+  return `${benchmarkKey(benchmark.signature, context)} on ${occasion}`;
+}
+
+export function distinct(tasks: readonly Task[]): readonly Task[] {
+  return [...new Map(tasks.toReversed().map((task) => [taskKey(task.request), task])).values()].toReversed();
+}

@@ -1,0 +1,32 @@
+import { type TableResult, textTable } from '../../../src/plugin-api.js';
+import { columnsFor, summaryLines } from './columns.js';
+import type { ModelReport, Report } from './report.js';
+
+/** What spreadsheets get of a model, and how many of its benchmarks are missing. */
+const KEYS = [
+  'name',
+  'layers',
+  'unique_bricks',
+  'coverage',
+  'estimate_ms',
+  'estimate_low_ms',
+  'estimate_high_ms',
+  'parallelism',
+  'end_to_end_ms',
+  'end_to_end_repeat_ms',
+  'normalized_latency',
+] as const satisfies readonly (keyof ModelReport)[];
+
+/** A report as it is exported; the JSON Schema of its document is docs/report.schema.json. */
+export function reportResult(report: Report): TableResult {
+  const { models } = report;
+  return {
+    document: report,
+    records: {
+      keys: [...KEYS, 'missing'],
+      rows: models.map((model) => [...KEYS.map((key) => model[key]), model.missing.length]),
+    },
+    table: textTable(columnsFor(report), models),
+    notes: summaryLines(report),
+  };
+}

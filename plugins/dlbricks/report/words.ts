@@ -1,0 +1,18 @@
+/** What stands where a figure is not known. */
+export const UNKNOWN = '-';
+
+/** Three significant digits and more where a table has room, without exponents. */
+export function formatMs(value: number | null): string {
+  if (value === null) return UNKNOWN;
+  return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
+}
+
+/** A figure that is in percent already. */
+export function percent(value: number | null, digits = 1): string {
+  return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
+}
+
+/** "1 model", "2 models" */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

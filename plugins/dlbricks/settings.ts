@@ -1,0 +1,24 @@
+import { z } from '../../src/plugin-api.js';
+import { CUTS } from './cut/cut.js';
+
+/** What `dlbricks` is to know besides what every evaluation says: `settings` of a manifest, options of its commands. */
+export const settingsSchema = z.strictObject({
+  cut: z
+    .enum(CUTS)
+    .default('kernel')
+    .meta({ description: "Where graphs are taken apart: at the runtime's kernels, or at the author's layers." }),
+  granularity: z.int().min(1).max(1_000_000).optional().meta({
+    description:
+      'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',
+  }),
+  measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
+  target_error: z.number().positive().max(1000).default(5).meta({
+    description:
+      "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",
+  }),
+  repeat_limit: z.number().nonnegative().max(1000).default(1).meta({
+    description: 'Time for that, in multiples of what measuring each brick once took.',
+  }),
+});
+
+export type Settings = z.output<typeof settingsSchema>;

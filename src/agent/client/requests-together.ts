@@ -1,0 +1,53 @@
+import type { MeasureRequest } from '../benchmark-agent.js';
+
+/** A request and its place among all. */
+export interface Numbered {
+  readonly index: number;
+  readonly request: MeasureRequest;
+}
+
+/** Most requests of one call, and most bytes of their models: far below what a message may have. */
+const MOST_REQUESTS = 2000;
+const MOST_BYTES = 16 * 2 ** 20;
+
+function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
+  return JSON.stringify([runOptions, protocol, occasion, limits]);
+}
+
+/** What one call measures. */
+class Group {
+  readonly requests: Numbered[] = [];
+  readonly #setup: string;
+  #bytes = 0;
+
+  constructor(first: Numbered) {
+    this.#setup = setupOf(first.request);
+    this.#add(first);
+  }
+
+  #add(numbered: Numbered): void {
+    this.requests.push(numbered);
+    this.#bytes += numbered.request.benchmark.model.length;
+  }
+
+  /** @returns whether it takes a request in */
+  take(numbered: Numbered): boolean {
+    const { request } = numbered;
+    const [first] = this.requests;
+    if (first?.request.context === undefined || request.context === undefined) return false;
+    const isFull = this.requests.length >= MOST_REQUESTS || this.#bytes + request.benchmark.model.length > MOST_BYTES;
+    if (isFull || setupOf(request) !== this.#setup) return false;
+    this.#add(numbered);
+    return true;
+  }
+}
+
+/** Requests in their order, those with a context that follow each other and are measured in the same way together. */
+export function requestsTogether(requests: readonly MeasureRequest[]): readonly (readonly Numbered[])[] {
+  const groups: Group[] = [];
+  for (const [index, request] of requests.entries()) {
+    const numbered = { index, request };
+    if (groups.at(-1)?.take(numbered) !== true) groups.push(new Group(numbered));
+  }
+  return groups.map((group) => group.requests);
+}

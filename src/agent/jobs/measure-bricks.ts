@@ -1,0 +1,130 @@
+import { PlatformError } from '../../base/errors.js';
+import { type Composite, compositeOf } from '../../composite/composite.js';
+import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
+import type { Outcome } from '../../measurement/measurement.js';
+import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { filledBytes } from '../../predictor/materialize.js';
+import type { ProfiledRun } from '../../predictor/profile.js';
+import { failureOf } from '../failure.js';
+import { unwatchedNodeMs } from './idle-node.js';
+import type { Measured, MeasureBricksJob } from './job.js';
+import type { MeasureContext } from './measure-benchmark.js';
+import { type OpenProfiled, openProfiled } from './profiled-runs.js';
+import { recordRuns } from './run-spans.js';
+
+const NS_PER_MS = 1e6;
+
+/** Durations of each node in one run, by name. @throws PlatformError `unsupported` where a node of a composite is missing */
+function durationsIn(run: ProfiledRun): ReadonlyMap<string, number> {
+  return new Map(run.kernels.map(({ name, durationNs }) => [name, durationNs / NS_PER_MS]));
+}
+
+function durationOf(durations: ReadonlyMap<string, number>, node: string): number {
+  const ms = durations.get(node);
+  if (ms !== undefined) return ms;
+  throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
+}
+
+/** What one node costs by being watched: what a node that does nothing takes by the profile, less what it takes unwatched; ms. */
+function watchingMs(composite: Composite, runs: readonly ReadonlyMap<string, number>[], unwatchedMs: number): number {
+  const idle = runs.flatMap((durations) => composite.idleNodes.map((node) => durationOf(durations, node)));
+  return Math.max(0, trimmedMean(idle) - unwatchedMs);
+}
+
+/** What each brick took. @param unwatchedMs what a node takes at least, see idle-node.ts */
+export function outcomesOf(
+  composite: Composite,
+  profile: readonly ProfiledRun[],
+  unwatchedMs: number,
+): readonly (Outcome & { kind: 'samples' })[] {
+  const runs = profile.map(durationsIn);
+  const perNodeMs = watchingMs(composite, runs, unwatchedMs);
+  return composite.nodesOf.map((nodes) => ({
+    kind: 'samples',
+    runMs: runs.map((durations) => nodes.reduce((sum, node) => sum + durationOf(durations, node), 0)),
+    warmupMs: [],
+    overheadMs: perNodeMs * nodes.length,
+  }));
+}
+
+/** What all bricks cost together. */
+interface Cost {
+  readonly sessionMs: number;
+  readonly costMs: number;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function weightBytesOf({ bricks }: MeasureBricksJob): readonly number[] {
+  return bricks.map(({ inputs }) => sumOf(inputs.filter(({ role }) => role === 'weight').map(filledBytes)));
+}
+
+/** Divides what a composite cost among its bricks: its session by their weights, its runs by their time. */
+function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
+  // Every brick has a part in a session, were it without weights.
+  const bytes = weightBytesOf(job).map((own) => own + LEAST_SHARE_BYTES);
+  const times = outcomes.map((outcome) => (outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : 0));
+  const [allBytes, allTime] = [sumOf(bytes), sumOf(times)];
+  return bytes.map((own, index) => {
+    const session = (sessionMs * own) / allBytes;
+    const runs =
+      allTime === 0 ? (costMs - sessionMs) / bytes.length : ((costMs - sessionMs) * (times[index] ?? 0)) / allTime;
+    return { sessionMs: session, costMs: session + runs };
+  });
+}
+
+const LEAST_SHARE_BYTES = 2 ** 16;
+
+/**
+ * Measures bricks together: each once in one graph, in one session, by the runtime's own profile. Either all have samples or all
+ * fail for one reason; whose it is, the agent finds out by halving.
+ *
+ * @throws PlatformError where the request itself is wrong (`usage`) or the machine is (`storage`)
+ */
+export async function measureBricks(job: MeasureBricksJob, context: MeasureContext): Promise<readonly Measured[]> {
+  const { bricks, paddingBytes, runOptions, limits } = job;
+  const protocol = protocolOfComposite(job.protocol);
+  const startNs = context.nowNs();
+  const elapsedMs = (): number => Number(context.nowNs() - startNs) / NS_PER_MS;
+  const failed = (thrown: unknown, stage: 'open' | 'run', sessionMs = elapsedMs()): readonly Measured[] => {
+    if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
+    const outcome: Outcome = { kind: 'failure', ...failureOf(thrown, stage) };
+    const cost = { sessionMs: sessionMs / bricks.length, costMs: elapsedMs() / bricks.length };
+    return bricks.map(() => ({ outcome, ...cost, peakMemoryBytes: context.peakMemoryBytes() }));
+  };
+
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: protocol.warmupRuns + protocol.runs });
+  let composite: Composite;
+  let open: OpenProfiled;
+  try {
+    const unwatchedMs = await unwatchedNodeMs(runOptions, context);
+    composite = compositeOf(bricks, paddingBytes);
+    const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
+    const load = { level: 'APPLICATION_TRACE' } as const;
+    open = await context.recorder.section('load_model', load, () => openProfiled(request, context));
+    const sessionMs = elapsedMs();
+    try {
+      const conditions = context.watchConditions();
+      const { profile, ...timed } = await open.run(protocol);
+      recordRuns(context.recorder, timed, profile);
+      const outcomes = outcomesOf(composite, profile, unwatchedMs);
+      const [common, costs] = [
+        { peakMemoryBytes: context.peakMemoryBytes(), conditions: conditions() },
+        shares(job, outcomes, { sessionMs, costMs: elapsedMs() }),
+      ];
+      return outcomes.map((outcome, index) => ({
+        outcome,
+        ...common,
+        ...(costs[index] ?? { sessionMs: 0, costMs: 0 }),
+      }));
+    } catch (error) {
+      return failed(error, 'run', sessionMs);
+    } finally {
+      await open.close();
+    }
+  } catch (error) {
+    return failed(error, 'open');
+  }
+}

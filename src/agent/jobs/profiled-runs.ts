@@ -1,0 +1,79 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { PlatformError } from '../../base/errors.js';
+import type { Protocol } from '../../measurement/protocol.js';
+import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
+import type { ProfiledRun } from '../../predictor/profile.js';
+import type { MeasureContext } from './measure-benchmark.js';
+import { type OpenBenchmark, openBenchmark, type OpenRequest } from './open-benchmark.js';
+import { profileFolderOf } from './temporary-folder.js';
+import { type TimedRuns, timeRuns } from './timed-runs.js';
+
+/** Runs that the framework itself profiled. */
+export interface ProfiledRuns extends TimedRuns {
+  /** Of the runs without their warm-ups. */
+  readonly profile: readonly ProfiledRun[];
+}
+
+/** A session with a profile. */
+export interface OpenProfiled {
+  /**
+   * Warms up and runs; once, for it ends the profile.
+   *
+   * @throws PlatformError `unsupported` where the profile does not hold every run
+   */
+  run(protocol: Protocol): Promise<ProfiledRuns>;
+  close(): Promise<void>;
+}
+
+function withProfile(predictor: Predictor, folder: string, onOpen: (model: ProfiledModel) => void): Predictor {
+  const { name, version } = predictor.framework;
+  return {
+    ...predictor,
+    async open(source, runOptions) {
+      if (predictor.openProfiled === undefined) {
+        throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
+      }
+      const model = await predictor.openProfiled(source, runOptions, folder);
+      onOpen(model);
+      return model;
+    },
+  };
+}
+
+/**
+ * Opens a benchmark in a session that keeps a profile.
+ *
+ * @throws as openBenchmark, and PlatformError `unsupported` where the framework keeps no profile
+ */
+export async function openProfiled(request: OpenRequest, context: MeasureContext): Promise<OpenProfiled> {
+  const { predictor } = context;
+  const folder = profileFolderOf(context.temporaryFolder);
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  let model: ProfiledModel | undefined;
+  let open: OpenBenchmark;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const profiling = withProfile(predictor, folder, (opened) => (model = opened));
+    open = await openBenchmark(request, { ...context, predictor: profiling });
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+  return {
+    async run(protocol) {
+      const timed = await timeRuns(open, protocol, context);
+      const profiled = (await model?.profile()) ?? [];
+      const expected = timed.warmups.length + timed.runs.length;
+      if (profiled.length !== expected) {
+        const { name, version } = predictor.framework;
+        const problem = `${name} ${version} kept a profile of ${profiled.length} runs out of ${expected}`;
+        throw new PlatformError('unsupported', `${problem}; ask for fewer runs`);
+      }
+      return { ...timed, profile: profiled.slice(timed.warmups.length) };
+    },
+    async close() {
+      await open.close();
+      removeFolder();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { type BrickInContext, type PlanLimits, planComposites } from '../../composite/plan-composites.js';
+import type { MeasureOptions, MeasureProgress } from '../benchmark-agent.js';
+import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
+import type { Measured, MeasureBricksJob } from '../jobs/job.js';
+import { measuredBricksOf } from '../worker/job-end.js';
+import type { WorkerRunner } from '../worker/worker-runner.js';
+
+/** What is common to all bricks of a request. */
+export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
+
+/** Outcome and cost of one brick. */
+export interface MeasuredBrick {
+  /** Index of the brick in the request. */
+  readonly index: number;
+  readonly measured: Measured;
+}
+
+/**
+ * Measures bricks in as few composites as their contexts allow, one after another, and yields what is known as soon as a
+ * composite is done. A composite that fails is halved until the brick that fails is alone.
+ *
+ * @throws PlatformError `cancelled` after the signal, `usage` where the request is wrong in itself
+ */
+export async function* measureTogether(
+  bricks: readonly BrickInContext[],
+  setup: BricksSetup,
+  runner: WorkerRunner,
+  cacheBytes: number,
+  { signal, onProgress }: MeasureOptions,
+): AsyncGenerator<MeasuredBrick> {
+  const { runs, warmupRuns } = protocolOfComposite(setup.protocol);
+  const { memoryLimitBytes } = setup.limits;
+  const limits: PlanLimits = { memoryLimitBytes, cacheBytes, runs: runs + warmupRuns };
+
+  async function* measureAll(indices: readonly number[]): AsyncGenerator<MeasuredBrick> {
+    const chosen = indices.flatMap((index) => bricks[index] ?? []);
+    for (const { bricks: places, paddingBytes } of planComposites(chosen, limits)) {
+      yield* measureOne(
+        places.flatMap((place) => indices[place] ?? []),
+        paddingBytes,
+      );
+    }
+  }
+
+  async function* measureOne(indices: readonly number[], paddingBytes: number): AsyncGenerator<MeasuredBrick> {
+    const benchmarks = indices.flatMap((index) => bricks[index]?.benchmark ?? []);
+    const session = { index: indices[0] ?? 0, together: indices.length };
+    const tell = (progress: MeasureProgress): void => onProgress?.({ ...progress, ...session });
+    const job = { kind: 'measure-bricks', bricks: benchmarks, paddingBytes, ...setup } as const;
+    const end = await runner.run(job, setup.limits, {
+      signal,
+      onProgress: tell,
+      onWaiting: () => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns }),
+    });
+    const measured = measuredBricksOf(end, indices.length);
+    const failed = measured.every(({ outcome }) => outcome.kind === 'failure');
+    if (failed && indices.length > 1) {
+      const half = Math.ceil(indices.length / 2);
+      yield* measureAll(indices.slice(0, half));
+      yield* measureAll(indices.slice(half));
+      return;
+    }
+    for (const [place, one] of measured.entries()) yield { index: indices[place] ?? 0, measured: one };
+  }
+
+  yield* measureAll(bricks.map((_, index) => index));
+}

@@ -1,0 +1,20 @@
+import type { TextTable } from '../text-table.js';
+
+/** Writes a result as the text of a file. One module for each format. */
+export type Exporter<Result> = (result: Result) => string;
+
+/** A result of which tables are made. */
+export interface TableResult {
+  /** All of it, for programs. */
+  readonly document: unknown;
+  /** For spreadsheets. */
+  readonly records: {
+    readonly keys: readonly string[];
+    /** Figures with every digit; null and undefined are not known. */
+    readonly rows: readonly (readonly (string | number | null | undefined)[])[];
+  };
+  /** For people. */
+  readonly table: Required<TextTable>;
+  /** What people have to know to understand the table, in sentences. */
+  readonly notes: readonly string[];
+}

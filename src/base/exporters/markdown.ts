@@ -1,0 +1,21 @@
+import type { Exporter, TableResult } from './exporter.js';
+
+/** A cell's text as it is: nothing in it ends the cell or makes a link, an element or emphasis. */
+function escaped(text: string): string {
+  return text.replace(/[\\|<&[\]*`]/g, '\\$&');
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(escaped).join(' | ')} |`;
+}
+
+/** A GitHub-flavoured table, and a list of its notes. */
+export const markdown: Exporter<Pick<TableResult, 'table' | 'notes'>> = ({ table, notes }) => {
+  const lines = [
+    row(table.titles),
+    row(table.aligns.map((align) => (align === 'right' ? '---:' : '---'))),
+    ...table.rows.map(row),
+    ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${note}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+};

@@ -1,0 +1,47 @@
+import type { FileHandle } from 'node:fs/promises';
+import { cancellationOf } from './cancellation.js';
+
+/** What is written to a file. Pieces of bytes need to be valid only until the next one is asked for. */
+export type FileContent = string | Uint8Array | Iterable<Uint8Array> | AsyncIterable<string>;
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each piece with the bytes written so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** Texts are collected until they are worth a system call. */
+const LEAST_CHARACTERS = 1 << 16;
+
+async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
+  if (typeof content === 'string') yield Buffer.from(content);
+  else if (content instanceof Uint8Array) yield content;
+  else if (Symbol.iterator in content) yield* content;
+  else {
+    let text = '';
+    for await (const piece of content) {
+      text += piece;
+      if (text.length < LEAST_CHARACTERS) continue;
+      yield Buffer.from(text);
+      text = '';
+    }
+    yield Buffer.from(text);
+  }
+}
+
+/** @throws what the operating system says, what the content throws, and the cancellation when the signal aborts */
+export async function writeContent(
+  handle: FileHandle,
+  content: FileContent,
+  { signal, onProgress }: WriteOptions = {},
+): Promise<void> {
+  let bytes = 0;
+  for await (const piece of bytesOf(content)) {
+    if (signal?.aborted === true) throw cancellationOf(signal);
+    for (let done = 0; done < piece.length;) {
+      done += (await handle.write(piece, done, piece.length - done)).bytesWritten;
+    }
+    bytes += piece.length;
+    onProgress?.(bytes);
+  }
+}

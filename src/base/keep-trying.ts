@@ -1,0 +1,68 @@
+import { cancellationOf, throwIfCancelled } from './cancellation.js';
+import { type Clock, monotonicClock } from './clock.js';
+
+/** A failure that may pass. */
+export interface PassingFailure {
+  readonly thrown: unknown;
+  /** Whether it is the first one since the start, or since something answered. */
+  readonly isFirst: boolean;
+  /** Until the next attempt. */
+  readonly pauseMs: number;
+}
+
+export interface KeepTryingOptions {
+  /** The pause after the first failure; each further failure doubles it. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** Whether another attempt may succeed after this failure. */
+  readonly isPassing: (thrown: unknown) => boolean;
+  /** A failure this long after the first one is final; without it, there is no limit. */
+  readonly limitMs?: number | undefined;
+  /** Called before each pause. */
+  readonly onFailure?: ((failure: PassingFailure) => void) | undefined;
+  /** Aborted: the pause ends, and no further attempt is made. An attempt has to end by itself. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Makes attempts, with pauses between them, until one succeeds.
+ *
+ * @param attempt calls `answers` where it goes on after something answered: the failures before no longer count
+ * @throws the failure that does not pass or comes after the limit; what {@link cancellationOf} says when the signal aborts
+ */
+export async function keepTrying<T>(
+  attempt: (answers: () => void) => Promise<T>,
+  options: KeepTryingOptions,
+): Promise<T> {
+  const { firstPauseMs, longestPauseMs, isPassing, limitMs = Infinity, onFailure, signal } = options;
+  const { clock = monotonicClock } = options;
+  let failing: { readonly sinceMs: number; readonly pauseMs: number } | undefined;
+  for (;;) {
+    throwIfCancelled(signal);
+    try {
+      return await attempt(() => (failing = undefined));
+    } catch (thrown) {
+      if (!isPassing(thrown)) throw thrown;
+      if (signal?.aborted === true) throw cancellationOf(signal);
+      const sinceMs = failing?.sinceMs ?? clock.now();
+      if (clock.now() - sinceMs >= limitMs) throw thrown;
+      const pauseMs = failing === undefined ? firstPauseMs : Math.min(2 * failing.pauseMs, longestPauseMs);
+      onFailure?.({ thrown, isFirst: failing === undefined, pauseMs });
+      failing = { sinceMs, pauseMs };
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+}
+
+/** Keeps something up that ends with the signal's abort only: {@link keepTrying}, where the abort is no failure. */
+export async function keepGoing(
+  attempt: (answers: () => void) => Promise<void>,
+  options: KeepTryingOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await keepTrying(attempt, options);
+  } catch (thrown) {
+    if (!options.signal.aborted) throw thrown;
+  }
+}

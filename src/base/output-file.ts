@@ -1,0 +1,58 @@
+import { access, constants, lstat, open, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { writeFileAtomically } from './atomic-file.js';
+import { messageOf, PlatformError } from './errors.js';
+import { type FileContent, writeContent } from './file-content.js';
+import { makeFolder } from './make-folder.js';
+
+// Files that users name for results. A file is replaced as a whole, so that a reader never sees half of it.
+
+/** Whether a file is replaced. Devices, pipes and links (such as /dev/stdout) are written through. */
+async function isReplaced(file: string): Promise<boolean> {
+  const existing = await lstat(file).catch(() => undefined);
+  return existing === undefined || existing.isFile();
+}
+
+/** @throws what the operating system says, and what the content throws */
+export async function writeOutput(file: string, content: FileContent): Promise<void> {
+  if (await isReplaced(file)) {
+    await writeFileAtomically(file, content);
+    return;
+  }
+  const handle = await open(file, 'w');
+  try {
+    await writeContent(handle, content);
+  } finally {
+    await handle.close();
+  }
+}
+
+function unwritable(file: string, cause: unknown): PlatformError {
+  const problem = `${file} cannot be written: ${messageOf(cause)}; name another file, or make room`;
+  return new PlatformError('storage', problem, { cause });
+}
+
+/** Writes the text of a result. @throws PlatformError `storage` */
+export async function writeResult(file: string, text: string): Promise<void> {
+  await writeOutput(file, text).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
+}
+
+/**
+ * Makes sure that a result can be written later: no measurement is lost to a typing error. Makes missing folders.
+ *
+ * @throws PlatformError `storage`
+ */
+export async function requireWritable(file: string): Promise<void> {
+  try {
+    const replaced = await isReplaced(file);
+    if (replaced) makeFolder(path.dirname(file));
+    await access(replaced ? path.dirname(file) : file, constants.W_OK);
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+  if ((await stat(file).catch(() => undefined))?.isDirectory() === true) {
+    throw new PlatformError('storage', `${file} is a folder; name a file`);
+  }
+}

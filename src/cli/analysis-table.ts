@@ -1,0 +1,38 @@
+import type { TableResult } from '../base/exporters/exporter.js';
+import { oneLine } from '../base/one-line.js';
+import { ownValue } from '../base/own-value.js';
+import { drawTable } from '../base/text-table.js';
+import type { AnalysisTable } from '../evaluation/analysis.js';
+
+type Cell = string | number | null;
+
+/** What stands where a figure is not known. */
+const UNKNOWN = '-';
+
+/** Four significant digits are what a latency is worth. */
+function shown(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) return UNKNOWN;
+  if (typeof cell === 'string') return oneLine(cell);
+  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(4)));
+}
+
+/** An analysis' table as it is exported. */
+export function analysisResult(document: AnalysisTable): TableResult {
+  const { columns, rows, notes } = document;
+  const keys = columns.map(({ key }) => key);
+  return {
+    document,
+    records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key))) },
+    table: {
+      titles: columns.map(({ title, unit }) => oneLine(unit === undefined ? title : `${title} (${unit})`)),
+      aligns: columns.map(({ align }) => align),
+      rows: rows.map((row) => keys.map((key) => shown(ownValue(row, key)))),
+    },
+    notes: notes.map(oneLine),
+  };
+}
+
+/** For people. */
+export function analysisText({ table, notes }: TableResult): string {
+  return `${[drawTable(table), ...notes].join('\n')}\n`;
+}

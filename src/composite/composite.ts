@@ -1,0 +1,233 @@
+import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
+import { signatureOf } from '../measurement/weightless.js';
+import { ELEMENT_TYPES } from '../onnx/element-type.js';
+import { int } from '../onnx/make-attributes.js';
+import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model.js';
+import { parseModel } from '../onnx/read-model.js';
+import { anonymousAttributes } from '../onnx/rename-subgraphs.js';
+import { staticTypeOf } from '../onnx/static-type.js';
+import { encodeModelToBytes } from '../onnx/write-model.js';
+import { isProducible, Producers } from './producers.js';
+
+// A composite holds every brick once, and the runtime's own profile says how long each of their nodes took. Each brick finds what it
+// would find in a model: its input was written right before it, by the brick before it where the shapes fit, else by a
+// producer; its output stays in the runtime's memory; its weights were last read one run ago.
+//
+// The order of execution is part of that. ONNX Runtime executes a graph in the order of a depth-first search from its ends
+// that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So what is to run
+// first stands last: producers at the front, chains of bricks in reverse, then what reads their ends in reverse.
+
+/** Many bricks in one graph. */
+export interface Composite {
+  readonly benchmark: Benchmark;
+  /** For each brick the names of its nodes. */
+  readonly nodesOf: readonly (readonly string[])[];
+  /** Nodes that do next to nothing: what they take by the profile is what it costs to be watched. */
+  readonly idleNodes: readonly string[];
+}
+
+/** The file version that composites have; the one of bricks. */
+const IR_VERSION = 10;
+
+/** An opset that Shape, Concat, ReduceMax and Add are in, for bricks without a standard operator. */
+const ANY_OPSET = 13;
+
+/** How many bricks ago a value may have been written to count as just written. */
+const STILL_WARM = 4;
+
+/** Elements in a row of the tensor that fills the footprint. */
+const PADDING_ROW = 1024;
+
+const JOINED = 'joined';
+
+/** A value that a brick has written. */
+interface Written extends TensorType {
+  readonly name: string;
+  /** Index of the brick in its chain. */
+  readonly at: number;
+}
+
+function sameType(one: TensorType, other: TensorType): boolean {
+  return one.elementType === other.elementType && one.dims.join() === other.dims.join();
+}
+
+/** Whether any values of the right type and shape do: what must be positive or an index is made for it. */
+function takesAnyValue({ elementType, fill }: BenchmarkInput): boolean {
+  return ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
+}
+
+/** Bricks one after another, each reading what the one before it wrote. */
+interface Chain {
+  readonly nodes: Node[];
+  length: number;
+  /** Newest first. */
+  written: readonly Written[];
+}
+
+class CompositeBuilder {
+  readonly #opsets = new Map<string, number>();
+  readonly #initializers = new Map<string, Tensor>();
+  readonly #fed: BenchmarkInput[] = [];
+  readonly #weights: BenchmarkInput[] = [];
+  readonly #producers = new Producers((input) => this.#addWeight(input));
+  readonly #chains: Chain[] = [];
+  readonly #nodesOf: string[][] = [];
+  /** Outputs that no brick reads, in the order in which they are written. */
+  readonly #unread = new Set<string>();
+
+  #addWeight(weight: BenchmarkInput): void {
+    const fill = { ...weight.fill, seed: this.#weights.length + 1 };
+    this.#weights.push({ ...weight, fill });
+  }
+
+  add(brick: Benchmark, index: number): void {
+    const model = parseModel(brick.model, 'brick');
+    for (const [domain, version] of model.opsets) {
+      this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? 0));
+    }
+    const prefix = `b${index}`;
+    const chain = this.#chainFor(brick);
+    const names = this.#placeInputs(brick, chain, prefix);
+    const nameOf = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
+    let inner = 0;
+    const freshName = (): string => `${prefix}_inner${inner++}`;
+    for (const [name, tensor] of model.graph.initializers) this.#initializers.set(nameOf(name), tensor);
+    const nodes = model.graph.nodes.map((node, at): Node => {
+      const attributes = anonymousAttributes(node.attributes, { nameOf, freshName });
+      const ends = { inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf) };
+      return { ...node, ...ends, name: `${prefix}.${at}`, attributes };
+    });
+    this.#nodesOf.push(nodes.map(({ name }) => name));
+    chain.nodes.push(...nodes);
+    this.#keepOutputs(model, chain, nameOf);
+  }
+
+  /** The chain that goes on with this brick: the last one where it reads what the brick before has written, else a new one. */
+  #chainFor(brick: Benchmark): Chain {
+    const last = this.#chains.at(-1);
+    if (last !== undefined) {
+      const justWritten = last.written.filter(({ at }) => at === last.length - 1);
+      const goesOn = brick.inputs.some((input) => {
+        return input.role === 'activation' && takesAnyValue(input) && justWritten.some((one) => sameType(one, input));
+      });
+      if (goesOn) return last;
+    }
+    const chain: Chain = { nodes: [], length: 0, written: [] };
+    this.#chains.push(chain);
+    return chain;
+  }
+
+  /** Where each input of a brick comes from. */
+  #placeInputs(brick: Benchmark, chain: Chain, prefix: string): ReadonlyMap<string, string> {
+    const names = new Map<string, string>();
+    const taken = new Set<string>();
+    for (const input of brick.inputs) {
+      const name = `${prefix}_${input.name}`;
+      const written =
+        input.role === 'activation' && takesAnyValue(input)
+          ? chain.written.find((one) => sameType(one, input) && !taken.has(one.name))
+          : undefined;
+      names.set(input.name, written?.name ?? name);
+      if (input.role === 'weight') this.#addWeight({ ...input, name });
+      else if (written !== undefined) {
+        taken.add(written.name);
+        this.#unread.delete(written.name);
+      } else if (isProducible(input)) this.#producers.produce(input, name);
+      else this.#fed.push({ ...input, name });
+    }
+    return names;
+  }
+
+  #keepOutputs({ graph }: Model, chain: Chain, nameOf: (value: string) => string): void {
+    const outputs = graph.outputs.map((output) => ({
+      name: nameOf(output),
+      type: staticTypeOf(graph.types.get(output)),
+    }));
+    for (const { name } of outputs) this.#unread.add(name);
+    const at = chain.length++;
+    const written = outputs.flatMap(({ name, type }) => (type === undefined ? [] : [{ ...type, name, at }]));
+    chain.written = [...written, ...chain.written].filter((one) => at - one.at < STILL_WARM);
+  }
+
+  /** @param paddingBytes read besides in every run */
+  build(paddingBytes: number): Composite {
+    const ends = [...this.#unread];
+    const padding = this.#padding(paddingBytes);
+    if (padding !== undefined) ends.unshift(...padding.outputs);
+    const idle = ends.map((end, index): Node => {
+      return {
+        name: `idle${index}`,
+        opType: 'Shape',
+        domain: '',
+        inputs: [end],
+        outputs: [`shape${index}`],
+        attributes: [],
+      };
+    });
+    const join: Node = {
+      name: 'join',
+      opType: 'Concat',
+      domain: '',
+      inputs: idle.flatMap(({ outputs }) => outputs),
+      outputs: [JOINED],
+      attributes: [int('axis', 0)],
+    };
+    const inputs = [...this.#fed, ...this.#weights];
+    const types = new Map<string, DeclaredType>(
+      inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
+    );
+    types.set(JOINED, { elementType: 'int64', dims: undefined });
+    const model = encodeModelToBytes({
+      source: 'composite',
+      irVersion: IR_VERSION,
+      opsets: this.#opsets.has('') ? this.#opsets : new Map([...this.#opsets, ['', ANY_OPSET]]),
+      graph: {
+        name: 'composite',
+        nodes: [
+          ...this.#producers.nodes,
+          ...(padding === undefined ? [] : [padding]),
+          ...this.#chains.toReversed().flatMap(({ nodes }) => nodes),
+          ...idle.toReversed(),
+          join,
+        ],
+        inputs: inputs.map(({ name }) => name),
+        outputs: [JOINED],
+        initializers: this.#initializers,
+        types,
+      },
+    });
+    return {
+      benchmark: { signature: signatureOf(model), model, inputs },
+      nodesOf: this.#nodesOf,
+      idleNodes: idle.map(({ name }) => name),
+    };
+  }
+
+  /** A node that reads so many bytes. */
+  #padding(bytes: number): Node | undefined {
+    const rows = Math.round(bytes / (PADDING_ROW * Float32Array.BYTES_PER_ELEMENT));
+    if (rows === 0) return undefined;
+    const fill = { low: 0.5, high: 1.5, seed: 0 };
+    this.#addWeight({ name: 'padding', role: 'weight', elementType: 'float32', dims: [rows, PADDING_ROW], fill });
+    return {
+      name: 'padding',
+      opType: 'ReduceMax',
+      domain: '',
+      inputs: ['padding'],
+      outputs: ['padded'],
+      attributes: [],
+    };
+  }
+}
+
+/**
+ * Puts bricks into one graph, in their order: those that follow each other in a model follow each other here.
+ *
+ * @param paddingBytes read besides in every run, so that as much passes through the caches as in a model; 0 for none
+ * @throws PlatformError `model` where a brick's file is no ONNX file
+ */
+export function compositeOf(bricks: readonly Benchmark[], paddingBytes: number): Composite {
+  const builder = new CompositeBuilder();
+  for (const [index, brick] of bricks.entries()) builder.add(brick, index);
+  return builder.build(paddingBytes);
+}

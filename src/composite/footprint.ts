@@ -1,0 +1,29 @@
+/** Footprints beyond this many last-level caches make no difference: everything is cold. */
+const CACHES_WITHOUT_EFFECT = 1.5;
+
+/** Where the system does not say how large its cache is. */
+const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
+
+/** Footprints are told apart by steps of this factor, from this size on. */
+const STEP = 4;
+const SMALLEST_BYTES = 2 ** 20;
+
+/** The footprint from which on everything is cold. */
+export function coldFootprintBytes(cacheBytes: number): number {
+  return Math.round(CACHES_WITHOUT_EFFECT * (cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES));
+}
+
+/**
+ * The footprint that stands for one of about that size, so that models of similar size share measurements: 1 MiB, 4 MiB,
+ * 16 MiB and so on, and one for everything that no cache holds.
+ *
+ * @param bytes what a model touches in one run
+ * @param cacheBytes last-level cache; 0 where it is not known
+ */
+export function footprintClass(bytes: number, cacheBytes: number): number {
+  const cold = coldFootprintBytes(cacheBytes);
+  const classes = [cold];
+  for (let size = SMALLEST_BYTES; size * STEP <= cold; size *= STEP) classes.push(size);
+  const distance = (size: number): number => Math.abs(Math.log(size / Math.max(1, bytes)));
+  return bytes >= cold ? cold : classes.reduce((best, size) => (distance(size) < distance(best) ? size : best));
+}

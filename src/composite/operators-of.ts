@@ -1,0 +1,112 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { domainOf } from '../onnx/opsets.js';
+
+/** What a graph's operators are, read from its file without anything else in it. */
+export interface Operators {
+  /** Version by domain; '' is ai.onnx. */
+  readonly opsets: ReadonlyMap<string, number>;
+  /** Operators of ai.onnx, each once, those of subgraphs too. */
+  readonly standard: ReadonlySet<string>;
+  /** Nodes of the graph itself. */
+  readonly nodes: number;
+}
+
+// Field numbers of onnx.proto.
+const MODEL = { graph: 7, opsetImport: 8 } as const;
+const OPSET = { domain: 1, version: 2 } as const;
+const GRAPH = { node: 1 } as const;
+const NODE = { opType: 4, attribute: 5, domain: 7 } as const;
+const ATTRIBUTE = { graph: 6, graphs: 11 } as const;
+
+/** Subgraphs within subgraphs; no graph that a runtime takes is deeper. */
+const MOST_DEPTH = 64;
+
+/** Reads the operators of one file. */
+class OperatorReader {
+  readonly opsets = new Map<string, number>();
+  readonly standard = new Set<string>();
+  readonly #reader: BinaryReader;
+
+  constructor(private readonly bytes: Uint8Array) {
+    this.#reader = new BinaryReader(bytes);
+  }
+
+  /** @returns nodes of the graph itself */
+  readModel(): number {
+    let nodes = 0;
+    this.#eachField(this.bytes.length, (field, end) => {
+      if (field === MODEL.graph) nodes += this.#readGraph(end, 0);
+      else if (field === MODEL.opsetImport) this.#readOpset(end);
+    });
+    return nodes;
+  }
+
+  /** Calls `visit` at every length-delimited field of a message; what it leaves unread is skipped. */
+  #eachField(end: number, visit: (field: number, end: number) => void): void {
+    const reader = this.#reader;
+    while (reader.pos < end) {
+      const [field, type] = reader.tag();
+      if (type !== WireType.LengthDelimited) {
+        reader.skip(type, field);
+        continue;
+      }
+      const fieldEnd = reader.uint32() + reader.pos;
+      if (fieldEnd > end) throw new RangeError('a field ends after the message around it');
+      visit(field, fieldEnd);
+      reader.pos = fieldEnd;
+    }
+  }
+
+  #textTo(end: number): string {
+    return Buffer.from(this.bytes.subarray(this.#reader.pos, end)).toString('utf8');
+  }
+
+  #readOpset(end: number): void {
+    const reader = this.#reader;
+    let domain = '';
+    let version = 0;
+    while (reader.pos < end) {
+      const [field, type] = reader.tag();
+      if (field === OPSET.domain && type === WireType.LengthDelimited) domain = reader.string();
+      else if (field === OPSET.version && type === WireType.Varint) version = Number(reader.int64());
+      else reader.skip(type, field);
+    }
+    this.opsets.set(domainOf(domain), version);
+  }
+
+  #readGraph(end: number, depth: number): number {
+    let nodes = 0;
+    this.#eachField(end, (field, nodeEnd) => {
+      if (field !== GRAPH.node) return;
+      nodes++;
+      this.#readNode(nodeEnd, depth);
+    });
+    return nodes;
+  }
+
+  #readNode(end: number, depth: number): void {
+    let opType = '';
+    let domain = '';
+    this.#eachField(end, (field, fieldEnd) => {
+      if (field === NODE.opType) opType = this.#textTo(fieldEnd);
+      else if (field === NODE.domain) domain = this.#textTo(fieldEnd);
+      else if (field === NODE.attribute && depth < MOST_DEPTH) {
+        this.#eachField(fieldEnd, (attribute, attributeEnd) => {
+          if (attribute === ATTRIBUTE.graph || attribute === ATTRIBUTE.graphs) this.#readGraph(attributeEnd, depth + 1);
+        });
+      }
+    });
+    if (domainOf(domain) === '') this.standard.add(opType);
+  }
+}
+
+/**
+ * Operators of an ONNX file; takes microseconds where parsing it takes milliseconds.
+ *
+ * @throws what protobuf's reader throws where it is none
+ */
+export function operatorsOf(model: Uint8Array): Operators {
+  const reader = new OperatorReader(model);
+  const nodes = reader.readModel();
+  return { opsets: reader.opsets, standard: reader.standard, nodes };
+}

@@ -1,0 +1,155 @@
+import type { Benchmark } from '../measurement/benchmark.js';
+import type { Context } from '../measurement/measurement.js';
+import { byteLengthOf, elementCount } from '../onnx/element-type.js';
+import { definitionOf } from '../onnx/operator-versions.js';
+import { coldFootprintBytes } from './footprint.js';
+import { type Operators, operatorsOf } from './operators-of.js';
+
+/** A brick, and what is to surround it. */
+export interface BrickInContext {
+  readonly benchmark: Benchmark;
+  readonly context: Context;
+}
+
+/** Bricks that go into one graph. */
+export interface CompositePlan {
+  /** Their indices among those that were asked for, in order. */
+  readonly bricks: readonly number[];
+  /** What is to be read besides in every run; see compositeOf. */
+  readonly paddingBytes: number;
+}
+
+export interface PlanLimits {
+  /** What the worker may take. */
+  readonly memoryLimitBytes: number;
+  /** Last-level cache; 0 where it is not known. */
+  readonly cacheBytes: number;
+  /** Runs of each composite, warm-ups included. */
+  readonly runs: number;
+}
+
+/** How far the bytes of a composite may go beyond the footprint that it stands for: half a step of {@link footprintClass}. */
+const MOST_EXCESS = 2;
+
+/** Events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of it is for what is not a kernel. */
+const MOST_EVENTS = 500_000;
+
+/** Events of a run per node of a brick: its own, producers and what reads its end. */
+const EVENTS_PER_NODE = 4;
+
+/** A runtime without a model, and what it adds per session. */
+const RUNTIME_BYTES = 256 * 2 ** 20;
+
+/** Weights are there as filled, and once more where the runtime packs them for its kernels. */
+const COPIES_OF_WEIGHTS = 2;
+
+interface Facts {
+  readonly index: number;
+  readonly footprintBytes: number;
+  readonly weightBytes: number;
+  readonly activationBytes: number;
+  readonly operators: Operators;
+}
+
+function bytesOf({ inputs }: Benchmark, role: 'weight' | 'activation'): number {
+  return inputs
+    .filter((input) => input.role === role)
+    .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+}
+
+function factsOf({ benchmark, context }: BrickInContext, index: number): Facts {
+  return {
+    index,
+    footprintBytes: context.footprintBytes,
+    weightBytes: bytesOf(benchmark, 'weight'),
+    // Outputs are about as large as inputs.
+    activationBytes: 2 * bytesOf(benchmark, 'activation'),
+    operators: operatorsOf(benchmark.model),
+  };
+}
+
+/** Bricks that are collected for one graph. */
+class Collected {
+  readonly bricks: Facts[] = [];
+  readonly #opsets = new Map<string, number>();
+  readonly #standard = new Set<string>();
+  #weightBytes = 0;
+  /** Of the brick with the largest activations: the runtime's arena serves one after another. */
+  #arenaBytes = 0;
+  #nodes = 0;
+
+  constructor(
+    readonly footprintBytes: number,
+    private readonly limits: PlanLimits,
+  ) {}
+
+  /** Whether a brick may join those that are here. */
+  takes(brick: Facts): boolean {
+    if (this.bricks.length === 0) return true;
+    if (brick.footprintBytes !== this.footprintBytes) return false;
+    return this.#fits(brick) && this.#meansTheSame(brick.operators);
+  }
+
+  #fits({ weightBytes, activationBytes, operators }: Facts): boolean {
+    const { memoryLimitBytes, cacheBytes, runs } = this.limits;
+    const weights = this.#weightBytes + weightBytes;
+    const arena = Math.max(this.#arenaBytes, activationBytes);
+    if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
+    if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MOST_EVENTS) return false;
+    const isCold = this.footprintBytes >= coldFootprintBytes(cacheBytes);
+    return isCold || weights + arena <= this.footprintBytes * MOST_EXCESS;
+  }
+
+  /** Whether every operator, the new ones and those that are here, is defined in the newer opset as in its own. */
+  #meansTheSame({ opsets, standard }: Operators): boolean {
+    const newer = (domain: string, version: number): number => Math.max(version, this.#opsets.get(domain) ?? version);
+    for (const [domain, version] of opsets) {
+      const together = newer(domain, version);
+      const before = this.#opsets.get(domain) ?? together;
+      if (domain !== '' && together !== Math.min(version, before)) return false;
+      if (domain !== '') continue;
+      const isSame = (from: number) => (opType: string) =>
+        definitionOf(opType, from) === definitionOf(opType, together);
+      if (![...standard].every(isSame(version)) || ![...this.#standard].every(isSame(before))) return false;
+    }
+    return true;
+  }
+
+  add(brick: Facts): void {
+    this.bricks.push(brick);
+    this.#weightBytes += brick.weightBytes;
+    this.#arenaBytes = Math.max(this.#arenaBytes, brick.activationBytes);
+    this.#nodes += brick.operators.nodes;
+    for (const [domain, version] of brick.operators.opsets) {
+      this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? version));
+    }
+    for (const opType of brick.operators.standard) this.#standard.add(opType);
+  }
+
+  plan(): CompositePlan {
+    const ownBytes = this.#weightBytes + this.#arenaBytes;
+    return {
+      bricks: this.bricks.map(({ index }) => index),
+      paddingBytes: Math.max(0, this.footprintBytes - ownBytes),
+    };
+  }
+}
+
+/**
+ * Puts bricks into as few composites as footprints, memory, opsets and the length of a profile allow. Bricks stay in their
+ * order within each.
+ */
+export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {
+  const open: Collected[] = [];
+  for (const [index, brick] of bricks.entries()) {
+    const facts = factsOf(brick, index);
+    // The newest that takes it, so that neighbours stay neighbours.
+    let collected = open.findLast((one) => one.takes(facts));
+    if (collected === undefined) {
+      collected = new Collected(facts.footprintBytes, limits);
+      open.push(collected);
+    }
+    collected.add(facts);
+  }
+  return open.map((collected) => collected.plan());
+}

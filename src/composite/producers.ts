@@ -1,0 +1,92 @@
+import type { BenchmarkInput } from '../measurement/benchmark.js';
+import { elementCount, ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
+import { int } from '../onnx/make-attributes.js';
+import type { Node } from '../onnx/model.js';
+
+/** Element types that a runtime casts float32 to. */
+const CASTABLE: ReadonlySet<ElementType> = new Set([
+  'float32',
+  'float16',
+  'bfloat16',
+  'float64',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'bool',
+]);
+
+/** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs more than it does. */
+const LEAST_ELEMENTS = 1024;
+
+/** Whether a node can write this input right before it is read. */
+export function isProducible({ elementType, dims }: BenchmarkInput): boolean {
+  return CASTABLE.has(elementType) && elementCount(dims) >= LEAST_ELEMENTS;
+}
+
+/** Where to split dimensions so that both parts together have the fewest elements. */
+function splitOf(dims: readonly number[]): number {
+  const elements = (split: number): number => elementCount(dims.slice(0, split)) + elementCount(dims.slice(split));
+  return dims.reduce((best, _, index) => (elements(index + 1) < elements(best) ? index + 1 : best), 1);
+}
+
+/**
+ * Nodes that write inputs of bricks: the sum of a small column and a small row, so that much is written and little is read.
+ * Inputs of the same shape and range share both.
+ */
+export class Producers {
+  readonly nodes: Node[] = [];
+  readonly #factors = new Map<string, string>();
+
+  constructor(private readonly addWeight: (weight: BenchmarkInput) => void) {}
+
+  /** Adds what writes an input under a new name. */
+  produce(input: BenchmarkInput, name: string): void {
+    const { elementType, dims } = input;
+    const split = splitOf(dims);
+    const column = this.#factor(
+      input,
+      dims.map((dim, axis) => (axis < split ? dim : 1)),
+    );
+    const row = this.#factor(
+      input,
+      dims.map((dim, axis) => (axis < split ? 1 : dim)),
+    );
+    const isFloat = elementType === 'float32';
+    const sum = isFloat ? name : `${name}_float`;
+    this.nodes.push({
+      name: `${name}.sum`,
+      opType: 'Add',
+      domain: '',
+      inputs: [column, row],
+      outputs: [sum],
+      attributes: [],
+    });
+    if (isFloat) return;
+    const to = int('to', ELEMENT_TYPES[elementType].code);
+    this.nodes.push({
+      name: `${name}.cast`,
+      opType: 'Cast',
+      domain: '',
+      inputs: [sum],
+      outputs: [name],
+      attributes: [to],
+    });
+  }
+
+  /** Half of the values' range, so that the sum of two has the whole. */
+  #factor({ fill }: BenchmarkInput, dims: readonly number[]): string {
+    const [low, high] = [fill.low / 2, fill.high / 2];
+    const key = `${low} ${high} ${dims.join()}`;
+    const known = this.#factors.get(key);
+    if (known !== undefined) return known;
+    const name = `factor${this.#factors.size}`;
+    this.#factors.set(key, name);
+    this.addWeight({ name, role: 'weight', elementType: 'float32', dims, fill: { low, high, seed: 0 } });
+    return name;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Protocol } from '../measurement/protocol.js';
+
+/** Runs of a composite for each run that the protocol asks of a model: a model is a sum of many bricks, whose errors average out. */
+const RUNS_PER_RUN = 1 / 4;
+
+/** Fewest runs of a composite, as far as the protocol asks for so many: of five, the middle three count. */
+const LEAST_RUNS = 5;
+
+/** Part of the protocol's time for the runs of one model that a composite may take once it has its fewest runs. */
+const SHARE_OF_TIME_BUDGET = 1 / 2;
+
+/**
+ * Runs before the timed ones: the first finds out how the runtime's arena is used, the second gets it in one piece and touches
+ * its pages.
+ */
+const WARMUP_RUNS = 2;
+
+/** How often a composite runs where each benchmark of its own would run as the protocol says. */
+export function protocolOfComposite({ runs, minRuns, warmupRuns, timeBudgetMs }: Protocol): Protocol {
+  const wanted = Math.min(runs, Math.max(LEAST_RUNS, Math.ceil(runs * RUNS_PER_RUN)));
+  return {
+    runs: wanted,
+    minRuns: Math.min(wanted, minRuns, LEAST_RUNS),
+    warmupRuns: Math.min(warmupRuns, WARMUP_RUNS),
+    timeBudgetMs: timeBudgetMs * SHARE_OF_TIME_BUDGET,
+  };
+}

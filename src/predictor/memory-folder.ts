@@ -1,0 +1,27 @@
+import { statfsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** Where Linux keeps files in memory. Source: POSIX shared memory, shm_overview(7). */
+const MEMORY_FILE_SYSTEM = '/dev/shm';
+
+/** Left free, so that others who share it go on. */
+const SPARE_BYTES = 64 * 2 ** 20;
+
+/** The folder in memory that belongs to a temporary folder: of the same name; it may exist or not. */
+export function inMemory(temporaryFolder: string): string {
+  return join(MEMORY_FILE_SYSTEM, basename(temporaryFolder));
+}
+
+/**
+ * Whether files of so many bytes fit into memory. A runtime maps such a file as it is, while weights in the model itself are
+ * parsed and copied several times, and a file on a disk is written back while others measure.
+ */
+export function fitsInMemory(bytes: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY_FILE_SYSTEM);
+    return bavail * bsize >= bytes + SPARE_BYTES;
+  } catch {
+    return false;
+  }
+}

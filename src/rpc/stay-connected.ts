@@ -1,0 +1,35 @@
+import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
+import { keepGoing } from '../base/keep-trying.js';
+
+/** After a failure; a server that is restarted is back within seconds. */
+const RETRY_MS = 1000;
+
+/** What a server refuses with these codes, it refuses again. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'unsupported']);
+
+export interface StayConnectedOptions {
+  readonly signal: AbortSignal;
+  /** Called once when the server stops answering, and again after it answered in between. */
+  readonly onLost?: ((problem: string) => void) | undefined;
+}
+
+/**
+ * Keeps up what needs a server, through restarts of the server, until the signal aborts.
+ *
+ * @param attempt calls `answers` when the server does; it ends when the signal aborts, or fails
+ * @throws PlatformError where the server refuses: a wrong token, a request that makes no sense
+ */
+export async function stayConnected(
+  attempt: (answers: () => void) => Promise<void>,
+  { signal, onLost }: StayConnectedOptions,
+): Promise<void> {
+  await keepGoing(attempt, {
+    firstPauseMs: RETRY_MS,
+    longestPauseMs: RETRY_MS,
+    isPassing: (thrown) => !(thrown instanceof PlatformError && REFUSALS.has(thrown.code)),
+    onFailure: ({ thrown, isFirst }) => {
+      if (isFirst) onLost?.(messageOf(thrown));
+    },
+    signal,
+  });
+}

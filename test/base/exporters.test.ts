@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TABLE_EXPORTERS } from '../../src/base/exporters/index.js';
+import { drawTable, textTable } from '../../src/base/text-table.js';
+
+interface City {
+  readonly name: string;
+  readonly people: number | null;
+}
+
+/** Cities as a result that is exported. */
+function resultOf(...cities: readonly City[]) {
+  const table = textTable<City>(
+    [
+      { title: 'city', align: 'left', cell: ({ name }) => name },
+      { title: 'people', align: 'right', cell: ({ people }) => (people === null ? '-' : people.toFixed(1)) },
+    ],
+    cities,
+  );
+  const records = { keys: ['name', 'people'], rows: cities.map(({ name, people }) => [name, people]) };
+  return { document: { cities }, records, table, notes: ['as of today'] };
+}
+
+const named = (name: string) => resultOf({ name, people: 1 });
+const { csv, json, markdown } = TABLE_EXPORTERS;
+
+describe('csv', () => {
+  it('has a header, every digit, and empty fields for what is not known', () => {
+    const text = csv(resultOf({ name: 'Ulm', people: 1 / 3 }, { name: 'Rom', people: null }));
+    assert.equal(text, `name,people\r\nUlm,${1 / 3}\r\nRom,\r\n`);
+  });
+
+  // RFC 4180, section 2, rules 5 to 7.
+  const fields: Readonly<Record<string, string>> = {
+    'a,b': '"a,b"',
+    'a "b"': '"a ""b"""',
+    'a\nb': '"a\nb"',
+    'a\rb': '"a\rb"',
+    'a b': 'a b',
+    größer: 'größer',
+  };
+  for (const [name, field] of Object.entries(fields)) {
+    it(`writes ${JSON.stringify(name)} as ${JSON.stringify(field)}`, () => {
+      assert.equal(csv(named(name)), `name,people\r\n${field},1\r\n`);
+    });
+  }
+
+  for (const name of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1']) {
+    it(`keeps ${JSON.stringify(name)} from being a formula`, () => {
+      assert.equal(csv(named(name)), `name,people\r\n'${name},1\r\n`);
+    });
+  }
+
+  it('keeps a formula that has to be quoted from being one', () => {
+    const text = csv(named('=HYPERLINK("http://x","y")'));
+    assert.ok(text.includes(`\r\n"'=HYPERLINK(""http://x"",""y"")",1`));
+  });
+});
+
+describe('markdown', () => {
+  it('is a table with its alignments, and a list of its notes', () => {
+    const lines = ['| city | people |', '| --- | ---: |', '| Ulm | - |', '', '- as of today', ''];
+    assert.deepEqual(markdown(resultOf({ name: 'Ulm', people: null })).split('\n'), lines);
+  });
+
+  it('shows a text as it is, not as a cell border, link, element or emphasis', () => {
+    const [, , row] = markdown(named('a|b [x](http://y) <img> *b* `c` \\')).split('\n');
+    assert.equal(row, '| a\\|b \\[x\\](http://y) \\<img> \\*b\\* \\`c\\` \\\\ | 1.0 |');
+  });
+});
+
+describe('json', () => {
+  it('is the document, and ends its last line', () => {
+    const text = json(named('Ulm'));
+    assert.deepEqual(JSON.parse(text), { cities: [{ name: 'Ulm', people: 1 }] });
+    assert.ok(text.endsWith('}\n'));
+  });
+});
+
+describe('a table for terminals', () => {
+  it('has borders around its cells, and no line between rows', () => {
+    const { table } = resultOf({ name: 'Ulm', people: 1 }, { name: 'Rom', people: 22 });
+    assert.deepEqual(drawTable(table).split('\n'), [
+      '┌──────┬────────┐',
+      '│ city │ people │',
+      '├──────┼────────┤',
+      '│ Ulm  │    1.0 │',
+      '│ Rom  │   22.0 │',
+      '└──────┴────────┘',
+    ]);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { requireWritable, writeOutput, writeResult } from '../../src/base/output-file.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
+
+describe('a result that is written to a file', () => {
+  it('replaces an older one, and leaves nothing beside it', async (t) => {
+    const folder = await temporaryFolder(t);
+    const file = join(folder, 'report.json');
+    await writeFile(file, 'x'.repeat(1000));
+    await writeResult(file, 'new');
+    assert.equal(await readFile(file, 'utf8'), 'new');
+    assert.deepEqual(await readdir(folder), ['report.json']);
+  });
+
+  it('goes through a link, which stays one', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+    await writeFile(file, 'an older and longer text');
+    await symlink(file, link);
+    await writeResult(link, 'new');
+    assert.equal(await readFile(file, 'utf8'), 'new');
+    assert((await lstat(link)).isSymbolicLink());
+  });
+
+  it('is a storage error that names the file where its folder is missing', async (t) => {
+    const file = join(await temporaryFolder(t), 'missing', 'report.json');
+    await assert.rejects(
+      writeResult(file, ''),
+      refusal('storage', /report\.json cannot be written: .*name another file/),
+    );
+    await requireWritable(file);
+    await writeResult(file, 'now');
+    assert.equal(await readFile(file, 'utf8'), 'now');
+  });
+});
+
+describe('lines that are written as they come', () => {
+  it('are all there, however long', async (t) => {
+    const file = join(await temporaryFolder(t), 'lines');
+    async function* lines() {
+      for (let i = 0; i < 1000; i++) yield await Promise.resolve(`${i} ${'ä'.repeat(i)}\n`);
+    }
+    await writeOutput(file, lines());
+    const expected = Array.from({ length: 1000 }, (_, i) => `${i} ${'ä'.repeat(i)}\n`).join('');
+    assert.equal(await readFile(file, 'utf8'), expected);
+  });
+
+  it('leave the older file as it was where they break off', async (t) => {
+    const folder = await temporaryFolder(t);
+    const file = join(folder, 'lines');
+    await writeFile(file, 'older');
+    async function* lines() {
+      yield await Promise.resolve('x'.repeat(1_000_000));
+      throw new Error('the store is gone');
+    }
+    await assert.rejects(writeOutput(file, lines()), /the store is gone/);
+    assert.equal(await readFile(file, 'utf8'), 'older');
+    assert.deepEqual(await readdir(folder), ['lines']);
+  });
+});

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import fc from '../../../support/property.js';
+import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
+import { copiesFor, emptyCall, inContext, MOST_COPIES } from '../../../../plugins/dlbricks/bricks/in-context.js';
+import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
+import type { Benchmark } from '../../../../src/measurement/benchmark.js';
+import { hoistSubgraphWeights } from '../../../../src/onnx/hoist-subgraph-weights.js';
+import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { Graph } from '../../../../src/onnx/model.js';
+import { parseModel } from '../../../../src/onnx/read-model.js';
+import { readNames } from '../../../../src/onnx/subgraphs.js';
+import { onnxRuntimePredictor } from '../../../../src/predictor/onnxruntime/predictor.js';
+import { elementsOf } from '../../../../src/predictor/tensor-value.js';
+import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';
+import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { GraphBuilder } from '../support/graph-builder.js';
+import { runBenchmark } from '../support/runtime.js';
+
+const MIB = 2 ** 20;
+
+/** Any brick of a generated model, of up to four kernels. */
+const bricks: fc.Arbitrary<Brick> = fc
+  .tuple(generatedModels({ maxSteps: 8 }), fc.nat({ max: 1000 }), fc.nat({ max: 3 }))
+  .map(([generated, at, more]) => {
+    const layers = layerGraphOf(generated);
+    const first = at % layers.layers.length;
+    const last = Math.min(first + more, layers.layers.length - 1);
+    return cutBrick(layers, lastUses(layers), { first, last });
+  });
+
+const copyCounts = fc.integer({ min: 1, max: 4 });
+
+function graphOf({ model }: Benchmark): Graph {
+  return parseModel(model, 'test').graph;
+}
+
+/** How often each operator is in a graph. */
+function census({ nodes }: Graph): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { opType } of nodes) counts.set(opType, (counts.get(opType) ?? 0) + 1);
+  return counts;
+}
+
+/** Kernels of the copies, one list per copy. */
+function copiesIn(benchmark: Benchmark, brick: Brick, copies: number): readonly Graph['nodes'][] {
+  const { nodes } = graphOf(benchmark);
+  const { nodes: own, outputs } = graphOf(brick);
+  const perCopy = own.length + outputs.length;
+  return Array.from({ length: copies }, (_, copy) => nodes.slice(copy * perCopy, copy * perCopy + own.length));
+}
+
+/** A convolution, and a choice between two ways of which one reads a weight of the surrounding graph. */
+function branchingBrick(): Brick {
+  const g = new GraphBuilder();
+  const dims = [1, 2, 4, 4];
+  const flag = g.input('bool', []);
+  const x = g.layer('Conv', [g.input('float32', dims), g.weight([2, 2, 1, 1], 2)], dims);
+  const weight = g.weight([1, 2, 1, 1], 2);
+  const output = [value('chosen', dims)];
+  const whenTrue = graph({ name: 'yes', node: [node('Mul', [x, weight], ['chosen'])], output });
+  const whenFalse = graph({ name: 'no', node: [node('Relu', [x], ['chosen'])], output });
+  const attributes = [graphAttribute('then_branch', whenTrue), graphAttribute('else_branch', whenFalse)];
+  const layers = layerGraph(hoistSubgraphWeights(g.model([g.layer('If', [flag], dims, attributes)])));
+  return cutBrick(layers, lastUses(layers), { first: 0, last: 1 });
+}
+
+describe('a brick in context', () => {
+  test('runs, and what leaves is the sizes of every output of every copy', async () => {
+    await fc.assert(
+      fc.asyncProperty(bricks, copyCounts, async (brick, copies) => {
+        const alone = await runBenchmark(brick);
+        const ranks = [...alone.values()].reduce((sum, { dims }) => sum + dims.length, 0);
+        const together = [...(await runBenchmark(inContext(brick, copies).benchmark)).values()];
+
+        assert.equal(together.length, 1);
+        const [joined] = together;
+        assert.ok(joined !== undefined);
+        assert.equal(joined.elementType, 'int64');
+        assert.deepEqual(joined.dims, [copies * ranks]);
+        const once = [...alone.values()].flatMap(({ dims }) => dims);
+        const expected = Array.from({ length: copies }, () => once).flat();
+        assert.deepEqual(Array.from(elementsOf(joined), Number), expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('shares activations, and has weights of its own in each copy', () => {
+    fc.assert(
+      fc.property(bricks, copyCounts, (brick, copies) => {
+        const { inputs } = inContext(brick, copies).benchmark;
+        const of = (role: string, { inputs: all }: Pick<Benchmark, 'inputs'>) =>
+          all.filter((input) => input.role === role);
+        const weights = of('weight', { inputs });
+
+        assert.deepEqual(of('activation', { inputs }), of('activation', brick));
+        assert.equal(weights.length, copies * of('weight', brick).length);
+        assert.equal(new Set(weights.map(({ name }) => name)).size, weights.length);
+        assert.equal(new Set(weights.map(({ fill }) => fill.seed)).size, weights.length);
+      }),
+    );
+  });
+
+  test('reads in each copy what that copy makes and its own weights, nothing of another copy', () => {
+    fc.assert(
+      fc.property(fc.oneof(bricks, fc.constant(branchingBrick())), copyCounts, (brick, copies) => {
+        const { benchmark } = inContext(brick, copies);
+        const weights = new Set(benchmark.inputs.filter(({ role }) => role === 'weight').map(({ name }) => name));
+        const seen = new Set<string>();
+        for (const nodes of copiesIn(benchmark, brick, copies)) {
+          const own = nodes.flatMap((kernel) => [
+            ...readNames(kernel).filter((name) => weights.has(name)),
+            ...kernel.outputs,
+          ]);
+          for (const name of new Set(own.filter((made) => made !== ''))) {
+            assert.ok(!seen.has(name), `${name} is of two copies`);
+            seen.add(name);
+          }
+        }
+        for (const name of weights) assert.ok(seen.has(name), `${name} is read by no copy`);
+      }),
+    );
+  });
+
+  test('runs with branches that read weights', async () => {
+    const [joined] = (await runBenchmark(inContext(branchingBrick(), 3).benchmark)).values();
+    assert.deepEqual(joined?.dims, [3 * 4]);
+  });
+
+  test('has every kernel as often as there are copies when the runtime is told to optimize nothing', async () => {
+    const g = new GraphBuilder();
+    const x = g.input('float32', [1, 2, 4, 4]);
+    const made = g.layer('Relu', [g.layer('Conv', [x, g.weight([2, 2, 1, 1], 2)], [1, 2, 4, 4])], [1, 2, 4, 4]);
+    // Without weights all copies are the same, so that a runtime that optimizes would keep one.
+    const other = g.layer('Tanh', [x], [1, 2, 4, 4]);
+    const layers = layerGraph(g.model([made, other]));
+    const brick = cutBrick(layers, lastUses(layers), { first: 0, last: 2 });
+    const { benchmark } = await optimizeGraph(
+      {
+        kind: 'optimize',
+        benchmark: inContext(brick, 3).benchmark,
+        runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' },
+        memoryLimitBytes: 2 ** 30,
+      },
+      { predictor: onnxRuntimePredictor(), temporaryFolder: join(tmpdir(), `dlbricks-in-context-${process.pid}`) },
+    );
+    const expected = { Conv: 3, Relu: 3, Tanh: 3, Shape: 6, Concat: 1 };
+    assert.deepEqual(census(graphOf(benchmark)), new Map(Object.entries(expected)));
+  });
+
+  test('is held against a call with as many inputs and Shape nodes, and nothing else', () => {
+    fc.assert(
+      fc.property(bricks, copyCounts, (brick, copies) => {
+        const { benchmark, baseline } = inContext(brick, copies);
+        const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
+        const shapes = copies * graphOf(brick).outputs.length;
+        assert.equal(baseline.inputs.length, Math.max(1, activations));
+        assert.deepEqual(
+          census(graphOf(baseline)),
+          new Map([
+            ['Shape', shapes],
+            ['Concat', 1],
+          ]),
+        );
+        assert.equal(graphOf(benchmark).outputs.length, 1);
+      }),
+    );
+  });
+
+  test('has the same signatures every time, and others for other numbers of copies', () => {
+    fc.assert(
+      fc.property(bricks, (brick) => {
+        assert.deepEqual(inContext(brick, 2), inContext(brick, 2));
+        const signatures = [1, 2, 3].map((copies) => inContext(brick, copies).benchmark.signature);
+        assert.equal(new Set([brick.signature, ...signatures]).size, 4);
+      }),
+    );
+  });
+});
+
+describe('an empty call', () => {
+  const calls = { inputs: fc.integer({ min: 1, max: 5 }), outputs: fc.integer({ min: 1, max: 5 }) };
+
+  test('runs, with as many inputs and outputs as asked', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls.inputs, calls.outputs, async (inputs, outputs) => {
+        const call = emptyCall(inputs, outputs, { joined: false });
+        assert.equal(call.inputs.length, inputs);
+        assert.equal((await runBenchmark(call)).size, outputs);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('joined, runs with one output, an integer for each', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls.inputs, calls.outputs, async (inputs, outputs) => {
+        const results = await runBenchmark(emptyCall(inputs, outputs, { joined: true }));
+        assert.deepEqual(
+          [...results.values()].map(({ dims }) => dims),
+          [[outputs]],
+        );
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('of a brick that reads nothing has one input, since a call has to have one', async () => {
+    assert.equal((await runBenchmark(emptyCall(0, 2, { joined: true }))).size, 1);
+  });
+
+  test('is named by what it has', () => {
+    const signature = (inputs: number, outputs: number, joined: boolean) =>
+      emptyCall(inputs, outputs, { joined }).signature;
+    assert.equal(signature(2, 3, true), signature(2, 3, true));
+    const others = [signature(2, 3, true), signature(2, 3, false), signature(3, 3, true), signature(2, 4, true)];
+    assert.equal(new Set(others).size, others.length);
+  });
+});
+
+describe('the number of copies', () => {
+  const bytes = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 32 }));
+  const roughMs = fc.double({ min: 0.002, max: 10_000, noNaN: true });
+
+  test('is at least one and at most what is ever asked for', () => {
+    fc.assert(
+      fc.property(bytes, roughMs, bytes, bytes, (weightBytes, ms, modelWeightBytes, cacheBytes) => {
+        const copies = copiesFor(weightBytes, ms, { modelWeightBytes, cacheBytes });
+        assert.ok(Number.isInteger(copies) && copies >= 1 && copies <= MOST_COPIES, `${copies}`);
+      }),
+    );
+  });
+
+  test('does not get less where the model has more weights', () => {
+    fc.assert(
+      fc.property(bytes, roughMs, bytes, bytes, bytes, (weightBytes, ms, one, other, cacheBytes) => {
+        const copiesIn = (modelWeightBytes: number) => copiesFor(weightBytes, ms, { modelWeightBytes, cacheBytes });
+        assert.ok(copiesIn(Math.min(one, other)) <= copiesIn(Math.max(one, other)));
+      }),
+    );
+  });
+
+  test('is more in a model whose other weights push them out of the cache', () => {
+    const copiesIn = (modelWeightBytes: number) => copiesFor(4 * MIB, 3, { modelWeightBytes, cacheBytes: 32 * MIB });
+    assert.equal(copiesIn(4 * MIB), 1);
+    assert.ok(copiesIn(400 * MIB) > 1);
+  });
+
+  test('is one where weights do not matter and one run is long', () => {
+    assert.equal(copiesFor(0, 10, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
+    assert.equal(copiesFor(1000, 10, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
+  });
+
+  test('makes a short run longer', () => {
+    assert.ok(copiesFor(0, 0.1, { modelWeightBytes: 0, cacheBytes: 32 * MIB }) >= 16);
+  });
+
+  test('is one where the brick alone takes longer than a run should', () => {
+    assert.equal(copiesFor(100 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
+  });
+});

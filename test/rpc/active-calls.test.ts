@@ -1,0 +1,94 @@
+import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
+import { ActiveCalls } from '../../src/rpc/active-calls.js';
+import { refusal } from './support/refusal.js';
+
+/** What of a call is used here. */
+class Call extends EventEmitter {
+  cancelled = false;
+  ended = false;
+  end(): void {
+    this.ended = true;
+  }
+}
+
+function answer<T>(calls: ActiveCalls, call: Call, work: (signal: AbortSignal) => T | Promise<T>) {
+  return new Promise<{ error: { details?: string | undefined } | null; response?: T | null | undefined }>((resolve) => {
+    void calls.answer(
+      call as unknown as ServerUnaryCall<unknown, T>,
+      (error, response) => resolve({ error: error, response }),
+      work,
+    );
+  });
+}
+
+/** Fails with the reason of the signal once that is aborted. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+  });
+}
+
+const SHUTDOWN = new PlatformError('unavailable', 'the server is shutting down');
+
+describe('calls that are being answered', () => {
+  test('have what the work returns, or the status of what it throws', async () => {
+    const calls = new ActiveCalls();
+    assert.deepEqual(await answer(calls, new Call(), () => 7), { error: null, response: 7 });
+    const { error } = await answer(calls, new Call(), () => Promise.reject(SHUTDOWN));
+    assert.equal(error?.details, SHUTDOWN.message);
+  });
+
+  test('abort their work when the client cancels', async () => {
+    const call = new Call();
+    const ended = answer(new ActiveCalls(), call, (signal) => {
+      call.emit('cancelled');
+      return untilAborted(signal);
+    });
+    assert.equal((await ended).error?.details, 'the client cancelled the call');
+  });
+
+  test('begin aborted where the client has cancelled already', async () => {
+    const call = new Call();
+    call.cancelled = true;
+    let reason: unknown;
+    await answer(new ActiveCalls(), call, (signal) => {
+      reason = signal.reason;
+      return undefined;
+    });
+    assert.ok(refusal('cancelled')(reason));
+  });
+
+  test('are aborted all together, those that have ended excepted', async () => {
+    const calls = new ActiveCalls();
+    let earlier: AbortSignal | undefined;
+    await answer(calls, new Call(), (signal) => (earlier = signal));
+    const both = [1, 2].map(() => answer(calls, new Call(), untilAborted));
+    calls.abort(SHUTDOWN);
+    for (const { error } of await Promise.all(both)) assert.equal(error?.details, SHUTDOWN.message);
+    assert.equal(earlier?.aborted, false);
+  });
+
+  test('leave no listeners behind', async () => {
+    const call = new Call();
+    await answer(new ActiveCalls(), call, () => 7);
+    assert.deepEqual(call.eventNames(), []);
+  });
+
+  test('of streams end with the work, or with an error that has its status', async () => {
+    const calls = new ActiveCalls();
+    const done = new Call();
+    await calls.stream(done as unknown as ServerWritableStream<unknown, unknown>, () => Promise.resolve());
+    assert.ok(done.ended);
+    const failing = new Call();
+    let details: unknown;
+    failing.once('error', (error: { details: string }) => (details = error.details));
+    await calls.stream(failing as unknown as ServerWritableStream<unknown, unknown>, () => Promise.reject(SHUTDOWN));
+    assert.deepEqual([failing.ended, details], [false, SHUTDOWN.message]);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { Connections } from '../../src/rpc/connections.js';
+import { SERVER_LIMITS, type ServerLimits } from '../../src/rpc/limits.js';
+import { until } from '../support/until.js';
+
+/** A listener whose connections are kept account of; `connect` makes one, `look` has them looked at. */
+async function listening(t: TestContext, changes: Partial<ServerLimits>) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const connections = new Connections({ ...SERVER_LIMITS, ...changes });
+  const accepted = new Map<string, net.Socket>();
+  const listener = net.createServer((socket) => {
+    accepted.set(`${socket.remoteAddress}:${socket.remotePort}`, socket.resume());
+    connections.add(socket);
+  });
+  t.after(() => {
+    connections.destroy();
+    listener.close();
+  });
+  listener.listen({ host: '127.0.0.1', port: 0 });
+  await once(listener, 'listening');
+
+  async function connect() {
+    const socket = net.connect((listener.address() as net.AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    await once(socket.resume(), 'connect');
+    const peer = `127.0.0.1:${socket.localPort}`;
+    await until(() => accepted.has(peer));
+    const there = accepted.get(peer) ?? assert.fail();
+    /** Resolves when the server has read this much more. */
+    const bring = async (bytes: number): Promise<void> => {
+      const before = there.bytesRead;
+      socket.write(Buffer.alloc(bytes));
+      await until(() => there.bytesRead === before + bytes);
+    };
+    return { peer, bring, isOpen: () => !there.destroyed, end: () => socket.destroy() };
+  }
+  return { connections, connect, look: () => t.mock.timers.tick(1000) };
+}
+
+describe('connections', { timeout: 20_000 }, () => {
+  test('are counted until they are closed', async (t) => {
+    const { connections, connect } = await listening(t, {});
+    const [one] = [await connect(), await connect()];
+    assert.equal(connections.size, 2);
+    one.end();
+    await until(() => connections.size === 1);
+  });
+
+  test('that make no call are closed, and no others', async (t) => {
+    const { connections, connect } = await listening(t, { firstCallMs: 300 });
+    const [calling, silent] = [await connect(), await connect()];
+    connections.receive(calling.peer).end();
+    await until(() => connections.size === 1);
+    assert.deepEqual([calling.isOpen(), silent.isOpen()], [true, false]);
+  });
+
+  test('are all closed at the end', async (t) => {
+    const { connections, connect } = await listening(t, {});
+    const both = [await connect(), await connect()];
+    connections.destroy();
+    await until(() => connections.size === 0);
+    assert.ok(both.every(({ isOpen }) => !isOpen()));
+  });
+
+  test('that are closed already need no account', async (t) => {
+    const { connections } = await listening(t, {});
+    const gone = connections.receive('192.0.2.1:7');
+    gone.delivered(1);
+    gone.giveUp();
+    gone.end();
+    assert.equal(connections.size, 0);
+  });
+
+  test('that are given up are closed, once their client had time to read why', async (t) => {
+    const { connections, connect } = await listening(t, {});
+    const { peer, isOpen } = await connect();
+    t.mock.timers.reset();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    connections.receive(peer).giveUp();
+    t.mock.timers.tick(500);
+    assert.ok(isOpen());
+    t.mock.timers.tick(5000);
+    assert.ok(!isOpen());
+  });
+});
+
+describe('requests that are on their way', { timeout: 20_000 }, () => {
+  const receivingBytes = 1000;
+
+  test('at the limit are received', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const both = [await connect(), await connect()];
+    for (const { peer } of both) connections.receive(peer);
+    for (const { bring } of both) await bring(500);
+    look();
+    assert.deepEqual(
+      both.map(({ isOpen }) => isOpen()),
+      [true, true],
+    );
+  });
+
+  test('past the limit close the connections that bring the most, until there is room', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const all = [await connect(), await connect(), await connect(), await connect()];
+    const [small, large, larger, medium] = all;
+    assert.ok(small && large && larger && medium);
+    for (const { peer } of all) connections.receive(peer);
+    await Promise.all([small.bring(100), large.bring(800), larger.bring(900), medium.bring(700)]);
+    look();
+    assert.deepEqual(
+      all.map(({ isOpen }) => isOpen()),
+      [true, false, false, true],
+    );
+  });
+
+  test('count from the start of the call', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const { peer, bring, isOpen } = await connect();
+    await bring(5000);
+    connections.receive(peer);
+    await bring(1000);
+    look();
+    assert.ok(isOpen(), 'what came before needs no memory any more');
+    await bring(1);
+    look();
+    assert.ok(!isOpen());
+  });
+
+  test('count from the start of the first of several calls', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const { peer, bring, isOpen } = await connect();
+    connections.receive(peer);
+    await bring(900);
+    connections.receive(peer);
+    await bring(200);
+    look();
+    assert.ok(!isOpen());
+  });
+
+  test('count until they are there, however often that is said', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const { peer, bring, isOpen } = await connect();
+    const first = connections.receive(peer);
+    first.end();
+    first.end();
+    await bring(5000);
+    look();
+    assert.ok(isOpen());
+    connections.receive(peer);
+    await bring(1001);
+    look();
+    assert.ok(!isOpen());
+  });
+
+  test('count no more as far as they were delivered', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const { peer, bring, isOpen } = await connect();
+    const receiving = connections.receive(peer);
+    await bring(900);
+    receiving.delivered(900);
+    await bring(1000);
+    look();
+    assert.ok(isOpen());
+    await bring(1);
+    look();
+    assert.ok(!isOpen());
+  });
+
+  test('of messages that are larger than what came do not make room for others', async (t) => {
+    const { connections, connect, look } = await listening(t, { receivingBytes });
+    const [compressed, other] = [await connect(), await connect()];
+    connections.receive(compressed.peer).delivered(1_000_000);
+    connections.receive(other.peer);
+    await other.bring(1001);
+    look();
+    assert.deepEqual([compressed.isOpen(), other.isOpen()], [true, false]);
+  });
+});

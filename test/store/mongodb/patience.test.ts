@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Patience } from '../../../src/store/mongodb/patience.js';
+import { FakeClock } from '../../base/fake-clock.js';
+import { refusal } from '../../rpc/support/refusal.js';
+
+class Away extends Error {}
+
+function patient(signal?: AbortSignal) {
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const patience = new Patience({
+    place: 'mongodb://db/results',
+    warn: (message) => warnings.push(message),
+    isPassing: (thrown) => thrown instanceof Away,
+    giveUpAfterMs: 90_000,
+    signal,
+    clock,
+  });
+  return { clock, patience, warnings };
+}
+
+describe('requests to a store whose server goes away', { timeout: 10_000 }, () => {
+  it('are answered when it comes back; the user hears of the wait once, however many requests wait', async () => {
+    const { clock, patience, warnings } = patient();
+    const ask = (): Promise<number> => (clock.now() < 20_000 ? Promise.reject(new Away()) : Promise.resolve(7));
+    const answers = Promise.all([patience.run(ask), patience.run(ask)]);
+    await clock.advance(30_000);
+    assert.deepEqual(await answers, [7, 7]);
+    assert.deepEqual(warnings, [
+      'The store mongodb://db/results does not answer; waiting for it, 90 s at most.',
+      'The store mongodb://db/results answers again.',
+    ]);
+  });
+
+  it('fail after its limit, those that are made later together with the first', async () => {
+    const { clock, patience } = patient();
+    const away = (): Promise<never> => Promise.reject(new Away());
+    const first = patience.run(away);
+    first.catch(() => undefined);
+    await clock.advance(80_000);
+    const later = patience.run(away);
+    later.catch(() => undefined);
+    await clock.advance(15_000);
+    await assert.rejects(first, refusal('unavailable', /has not answered for 90 s/));
+    await assert.rejects(later, refusal('unavailable', /has not answered for 90 s/));
+  });
+
+  it('fail after its limit where it takes them and never answers, with a warning before', async () => {
+    const { clock, patience, warnings } = patient();
+    const answer = patience.run(() => new Promise<never>(() => undefined));
+    answer.catch(() => undefined);
+    await clock.advance(5_000);
+    assert.deepEqual(warnings, ['The store mongodb://db/results does not answer; waiting for it, 85 s at most.']);
+    await clock.advance(85_000);
+    await assert.rejects(answer, refusal('unavailable'));
+  });
+
+  it('are made once more after an interruption, and then fail', async () => {
+    const controller = new AbortController();
+    const { clock, patience } = patient(controller.signal);
+    const askedMs: number[] = [];
+    const answer = patience.run(() => {
+      askedMs.push(clock.now());
+      return Promise.reject(new Away());
+    });
+    answer.catch(() => undefined);
+    await clock.advance(1_000);
+    controller.abort();
+    await assert.rejects(answer, refusal('unavailable', /has not answered\./));
+    // Pauses of 100, 200 and 400 ms; the fourth one is interrupted.
+    assert.deepEqual(askedMs, [0, 100, 300, 700, 1000]);
+  });
+
+  it('fail at once with what does not pass', async () => {
+    const { clock, patience } = patient();
+    await assert.rejects(
+      patience.run(() => Promise.reject(new Error('no permission'))),
+      /no permission/,
+    );
+    assert.equal(clock.sleeping, 0);
+  });
+});

@@ -1,0 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
+
+const POLL_MS = 5;
+
+/** Resolves when the condition is met. The time limit of the test ends the waiting for one that never is. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setTimeout(POLL_MS);
+}
