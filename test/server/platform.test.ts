@@ -366,7 +366,7 @@ describe('a server that is started again', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await before.platform.submit(ID, submission({ hardware: { cores: { min: 4, max: 4 } } }));
+    await before.platform.submit(ID, submission({ hardware: { cores: { min: 4 } } }));
     await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
     before.platform.close();
 
