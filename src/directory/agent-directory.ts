@@ -12,7 +12,7 @@ export interface RegisteredAgent extends AgentOffer {
   readonly registeredAt: string;
 }
 
-/** What of a candidate is not as required, one line each; empty where it fits. `LoadedEvaluation.unmet` is one. */
+/** What of a candidate is not as required, one line each; empty where it fits. `unmetRequirements` says it of an evaluation. */
 export type Unmet = (candidate: Candidate) => readonly string[];
 
 /** The agents that the platform can measure on. */

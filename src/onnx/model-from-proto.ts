@@ -9,6 +9,7 @@ import { nodeOf } from './nested-nodes.js';
 import { checkedIrVersion, importedOpsets, opsetsInUse } from './opsets.js';
 import { liveNodes, orderNodes } from './order-nodes.js';
 import { nodeLabel, quoted } from './quoted.js';
+import type { ReadingBudget } from './reading-budget.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** From this version of the format on, initializers need not be inputs; here they never are. */
@@ -20,7 +21,7 @@ const LEAST_IR_VERSION = 4;
  *
  * @throws PlatformError 'model' naming what is wrong with the graph
  */
-export function modelFromProto(proto: ModelProto, tensors: TensorReader): Model {
+export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
   const source = tensors.source.name;
   const { graph } = proto;
   if (graph === undefined || proto.irVersion <= 0n) {
@@ -28,7 +29,7 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader): Model 
   }
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
-  const stored = inlineFunctions(proto, graph, imports, source);
+  const stored = inlineFunctions(proto, graph, { opsets: imports, source, budget });
   const opsets = opsetsInUse(imports, stored, source);
 
   const constants = constantTensors(graph, stored, tensors);

@@ -2,6 +2,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES, PAYLOAD_FIELD } from './payload.js';
+import type { ReadingBudget } from './reading-budget.js';
 import { WIRE_TYPE, WireReader } from './wire-reader.js';
 
 /** Nested messages that protobuf implementations accept by default, ONNX Runtime's among them. */
@@ -130,7 +131,10 @@ class Stripper {
   readonly #out = new BinaryWriter();
   #costBytes = 0;
 
-  constructor(readonly source: ByteSource) {
+  constructor(
+    readonly source: ByteSource,
+    private readonly budget: ReadingBudget,
+  ) {
     this.#reader = new WireReader(source);
   }
 
@@ -207,6 +211,7 @@ class Stripper {
 
   #charge(bytes: number): void {
     this.#costBytes += bytes;
+    this.budget.addStructure(bytes, this.source.name);
     if (this.#costBytes <= STRUCTURE_LIMIT_BYTES) return;
     throw new PlatformError(
       'model',
@@ -224,6 +229,6 @@ class Stripper {
  *
  * @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond the limits
  */
-export function stripPayloads(source: ByteSource): Uint8Array {
-  return new Stripper(source).strip();
+export function stripPayloads(source: ByteSource, budget: ReadingBudget): Uint8Array {
+  return new Stripper(source, budget).strip();
 }

@@ -7,8 +7,10 @@ import type { EvaluationJob } from './job.js';
 import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import { loadSubmission, type Submission } from '../evaluation/submission.js';
-import { getSubmission } from './submission-store.js';
+import type { Submission } from '../evaluation/submission.js';
+import { type Requirements, unmetRequirements } from '../manifest/index.js';
+import type { SubmissionLoader } from './loading/submission-loader.js';
+import { decodeSubmission, getSubmission } from './submission-store.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -44,6 +46,7 @@ export interface DispatcherOptions {
   readonly agents: AgentDirectory;
   readonly limits: DispatchLimits;
   readonly submissions: Collection<SubmissionPart>;
+  readonly loader: SubmissionLoader;
 }
 
 /** What a run needs. */
@@ -177,17 +180,29 @@ export class Dispatcher {
 
   /** @returns undefined where there is no agent yet */
   async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
-    const submission = await getSubmission(job.id, this.options.submissions);
-    const { loaded } = await loadSubmission(submission);
+    const requirements = (job.requirements ??= await this.#requirementsOf(job));
+    let agent: AgentEndpoint;
     try {
-      const { address, tls } = this.options.agents.choose(loaded.unmet);
-      return { submission, agent: { address, tls } };
+      const { address, tls } = this.options.agents.choose((system) => unmetRequirements(requirements, system));
+      agent = { address, tls };
     } catch (error) {
       const waitedMs = performance.now() - job.waitingSinceMs;
       if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
       await job.wait(error.message);
       return undefined;
     }
+    return { submission: decodeSubmission(await getSubmission(job.id, this.options.submissions)), agent };
+  }
+
+  /** Of an evaluation that another server was given. */
+  async #requirementsOf(job: EvaluationJob): Promise<Requirements> {
+    let requirements: Requirements | undefined;
+    await this.options.loader.load(await getSubmission(job.id, this.options.submissions), (described) => {
+      requirements = described.requirements;
+      return false;
+    });
+    if (requirements === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+    return requirements;
   }
 
   /** @returns whether the evaluation has ended */
