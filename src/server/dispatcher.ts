@@ -37,6 +37,9 @@ export const DEFAULT_LIMITS: DispatchLimits = {
 /** Plugins that an evaluation may lose before it has failed: maybe it is what ends them. */
 const MAX_LOSSES = 3;
 
+/** Plugins that are attached, or about to be: their streams are open. */
+const MAX_PLUGINS = 256;
+
 /** A plugin that is attached, as others see it. */
 export interface AttachedPlugin extends Registration {
   readonly running: number;
@@ -62,6 +65,7 @@ export class Dispatcher {
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
+  #attached = 0;
   #isClosed = false;
 
   constructor(private readonly options: DispatcherOptions) {}
@@ -82,9 +86,15 @@ export class Dispatcher {
   /**
    * Has a plugin run evaluations for as long as its link lasts.
    *
-   * @throws PlatformError `usage` where it does not begin with its registration
+   * @throws PlatformError `usage` where it does not begin with its registration, `timeout` where that does not come,
+   *   `exhausted` where there are too many
    */
   async attach(link: PlatformEnd): Promise<void> {
+    if (this.#attached >= MAX_PLUGINS) {
+      link.close();
+      throw new PlatformError('exhausted', `${MAX_PLUGINS} plugins are attached already; stop one first`);
+    }
+    this.#attached++;
     const { leaseMs } = this.options.limits;
     const messages = leased(link, leaseMs);
     try {
@@ -100,6 +110,7 @@ export class Dispatcher {
         session.lose();
       }
     } finally {
+      this.#attached--;
       link.close();
     }
   }
