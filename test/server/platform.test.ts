@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
+import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import type { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
@@ -305,6 +307,22 @@ describe('a plugin that', deadline, () => {
     const last = (await eventsOf(platform)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'manifest');
     assert.match(last.message, /^tiny\.yml:1:\d+: settings\.depth: expected .*, found the unknown key "depth"/);
+  });
+});
+
+describe('plugins', deadline, () => {
+  it('are limited in number, those among them that have not registered yet', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const links = Array.from({ length: 256 }, () => memoryLink());
+    const attached = links.map((link) => platform.attach(link.platform));
+    await assert.rejects(
+      platform.attach(memoryLink().platform),
+      refusal('exhausted', /256 plugins are attached already/),
+    );
+    for (const link of links) link.plugin.close();
+    await Promise.allSettled(attached);
+    attach(obedient);
+    await until(() => platform.plugins().length === 1);
   });
 });
 
