@@ -19,6 +19,9 @@ const fast: Clock = {
 /** A claimant that is suspended, or killed: nothing it waits for comes. */
 function suspendable(): { readonly clock: Clock; readonly suspend: () => void; readonly wake: () => void } {
   let [wake, awake] = [(): void => {}, Promise.resolve()];
+  const suspend = (): void => {
+    awake = new Promise((resolve) => (wake = resolve));
+  };
   return {
     clock: {
       now: fast.now,
@@ -27,7 +30,7 @@ function suspendable(): { readonly clock: Clock; readonly suspend: () => void; r
         await awake;
       },
     },
-    suspend: () => (awake = new Promise((resolve) => (wake = resolve))),
+    suspend,
     wake: () => wake(),
   };
 }

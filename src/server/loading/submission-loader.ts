@@ -79,7 +79,7 @@ export class SubmissionLoader {
         settle();
         this.#idle.push(thread.on('error', ignore));
         thread.unref();
-        if (refusal !== undefined) reject(refusal.thrown as Error);
+        if (refusal !== undefined) reject(refusal.thrown);
         else if (message.kind === 'failed') reject(new PlatformError(message.code, message.message));
         else resolve(message.bytes);
       };
