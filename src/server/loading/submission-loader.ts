@@ -53,7 +53,7 @@ export class SubmissionLoader {
 
   #loadIn(thread: Worker, bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
-      let refusal: { readonly thrown: unknown } | undefined;
+      let refusal: Error | undefined;
       const fail = (error: unknown): void => {
         settle();
         void thread.terminate();
@@ -71,7 +71,7 @@ export class SubmissionLoader {
           try {
             areWanted = decide(message.described);
           } catch (thrown) {
-            refusal = { thrown };
+            refusal = thrown instanceof Error ? thrown : new PlatformError('internal', messageOf(thrown));
           }
           post(thread, { kind: 'graphs', areWanted });
           return;
@@ -79,7 +79,7 @@ export class SubmissionLoader {
         settle();
         this.#idle.push(thread.on('error', ignore));
         thread.unref();
-        if (refusal !== undefined) reject(refusal.thrown);
+        if (refusal !== undefined) reject(refusal);
         else if (message.kind === 'failed') reject(new PlatformError(message.code, message.message));
         else resolve(message.bytes);
       };
