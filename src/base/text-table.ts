@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { oneLine } from './one-line.js';
 
 type Align = 'left' | 'right';
 
@@ -32,6 +33,7 @@ export function drawTable({ titles, aligns, rows }: TextTable): string {
     colAligns: aligns === undefined ? [] : [...aligns],
     style: { head: [], border: [], compact: true },
   });
-  table.push(...rows.map((row) => [...row]));
+  // Names come from anywhere: none may begin another row, or do anything to a terminal.
+  table.push(...rows.map((row) => row.map(oneLine)));
   return table.toString();
 }

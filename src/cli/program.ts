@@ -44,7 +44,9 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
   program.addOption(traceLevel.choices(TRACE_LEVELS));
   addSecurityOptions(program);
-  program.hook('preAction', async () => host.secure(await loadSecurity(program.opts(), process.env)));
+  program.hook('preAction', async () =>
+    host.secure(await loadSecurity(program.opts(), process.env, (line) => host.warn(line))),
+  );
   for (const plugin of plugins) plugin.registerCommand?.(program, host);
   registerServeCommand(program, host, plugins);
   registerAgentCommand(program, host);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { readManifestBytes } from '../manifest/read-file.js';
@@ -19,6 +20,11 @@ interface SecurityFlags {
   readonly tokenFile?: string;
 }
 
+/** What its group and everybody else may do with a file. */
+const OTHERS = 0o077;
+
+type Warn = (message: string) => void;
+
 const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
 
 /** Too long to guess. */
@@ -34,6 +40,13 @@ export function addSecurityOptions(program: Command): void {
       '--token-file <file>',
       `file with the token; every call that changes or costs something needs it (or ${TOKEN_VARIABLE})`,
     );
+}
+
+/** Warns of a secret that other users of this machine may read. Windows has no such modes. */
+async function warnOfReaders(option: string, path: string, warn: Warn): Promise<void> {
+  if (process.platform === 'win32') return;
+  const { mode } = await stat(path);
+  if ((mode & OTHERS) !== 0) warn(`warning: ${option} ${path} can be read by other users; run \`chmod 600 ${path}\``);
 }
 
 async function read(option: string, path: string): Promise<Buffer> {
@@ -73,12 +86,19 @@ async function tokenFrom(flags: SecurityFlags, environment: NodeJS.ProcessEnv): 
 /**
  * Reads what the options and the environment name.
  *
+ * @param warn is told of secrets that others can read
  * @throws PlatformError `usage` where a file is missing or is not what it should be
  */
-export async function loadSecurity(flags: SecurityFlags, environment: NodeJS.ProcessEnv): Promise<Security> {
+export async function loadSecurity(
+  flags: SecurityFlags,
+  environment: NodeJS.ProcessEnv,
+  warn: Warn,
+): Promise<Security> {
   const identity = await identityFrom(flags);
   const caPem = flags.tlsCa === undefined ? undefined : await read('--tls-ca', flags.tlsCa);
   assertUsable(identity, caPem);
   const token = await tokenFrom(flags, environment);
+  if (flags.tlsKey !== undefined) await warnOfReaders('--tls-key', flags.tlsKey, warn);
+  if (flags.tokenFile !== undefined) await warnOfReaders('--token-file', flags.tokenFile, warn);
   return { server: { identity, clientCaPem: caPem, token }, client: { caPem, identity, token } };
 }

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../base/errors.js';
 import type { Candidate } from '../manifest/index.js';
-import type { AgentOffer } from './agent-offer.js';
+import { type AgentOffer, sizeOf } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
   /** The name of its lease; known to the agent and the platform only. */
   readonly id: string;
+  /** Of its registration; later ones are greater. */
+  readonly number: number;
   /** ISO 8601 in UTC. */
   readonly registeredAt: string;
 }
 
-/** What of a candidate is not as required, one line each; empty where it fits. `LoadedEvaluation.unmet` is one. */
+/** What of a candidate is not as required, one line each; empty where it fits. `unmetRequirements` says it of an evaluation. */
 export type Unmet = (candidate: Candidate) => readonly string[];
 
 /** The agents that the platform can measure on. */
@@ -49,8 +51,12 @@ const DEFAULT_LEASE_MS = 30_000;
 
 const MAX_AGENTS = 1000;
 
+/** Of all offers together, as {@link sizeOf} has it: a thousand agents with all models that come with the platform. */
+const MAX_SIZE = 48 * 2 ** 20;
+
 interface Entry {
   readonly agent: RegisteredAgent;
+  readonly size: number;
   expiresMs: number;
   /** Number of the latest choice that fell on it; 0 before the first. */
   chosen: number;
@@ -68,6 +74,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
   const { leaseMs = DEFAULT_LEASE_MS, now = () => performance.now() } = options;
   const entries = new Map<string, Entry>();
   let choices = 0;
+  let registrations = 0;
 
   function live(): readonly Entry[] {
     const time = now();
@@ -102,12 +109,18 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     register(offer) {
       const known = live();
       const previous = known.find(({ agent }) => agent.address === offer.address);
-      if (previous !== undefined) entries.delete(previous.agent.id);
-      else if (known.length >= MAX_AGENTS) {
+      const others = known.filter((entry) => entry !== previous);
+      if (others.length >= MAX_AGENTS) {
         throw new PlatformError('exhausted', `${MAX_AGENTS} agents are registered already; stop one first`);
       }
-      const agent = { ...offer, id: randomUUID(), registeredAt: new Date().toISOString() };
-      entries.set(agent.id, { agent, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
+      const size = sizeOf(offer);
+      if (others.reduce((sum, entry) => sum + entry.size, size) > MAX_SIZE) {
+        const problem = `the offers of all agents would take more than ${MAX_SIZE / 2 ** 20} MiB`;
+        throw new PlatformError('exhausted', `${problem}; stop one first, or offer fewer models`);
+      }
+      if (previous !== undefined) entries.delete(previous.agent.id);
+      const agent = { ...offer, id: randomUUID(), number: ++registrations, registeredAt: new Date().toISOString() };
+      entries.set(agent.id, { agent, size, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
       return agent;
     },
 

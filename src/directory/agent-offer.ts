@@ -1,13 +1,16 @@
 import semver from 'semver';
 import { z } from 'zod';
-import type { ModelManifest } from '../generated/carml/org/dlframework/registry.js';
 import { parseHostPort } from '../rpc/loopback.js';
+import { modelOfferSchema } from './model-offer.js';
+import { line } from './offered-text.js';
 
 const MAX_MODELS = 1000;
 
-/** What ends up in messages and tables: nothing in it that a terminal would act on. */
-const line = (max: number) =>
-  z.string().regex(new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${max}}$`, 'u'), 'not a short line');
+/** See {@link sizeOf}; the models that come with the platform take a ninth of it. */
+const MAX_OFFER_SIZE = 256 * 1024;
+
+/** Memory of a value besides the characters of a text. */
+const VALUE_BYTES = 32;
 
 const WILDCARDS = ['0.0.0.0', '::'];
 
@@ -17,28 +20,32 @@ function isReachable(address: string): boolean {
   return parsed !== undefined && parsed.port > 0 && !WILDCARDS.includes(parsed.host);
 }
 
-const modelSchema = z.custom<ModelManifest>((model) => {
-  const { name, version } = model as ModelManifest;
-  return line(100).safeParse(name).success && line(100).safeParse(version).success;
-}, 'a model without a name or a version');
+/** Bytes of memory that an offer, or a part of one, takes: roughly, but whatever it is made of. */
+export function sizeOf(offered: unknown): number {
+  if (typeof offered === 'string') return VALUE_BYTES + offered.length;
+  if (typeof offered !== 'object' || offered === null) return VALUE_BYTES;
+  return Object.entries(offered).reduce((sum, [key, value]) => sum + key.length + sizeOf(value), VALUE_BYTES);
+}
 
 /** What an agent says of itself when it registers: enough to see whether an evaluation may run there. */
-export const agentOfferSchema = z.strictObject({
-  /** host:port where it serves; one agent per address. */
-  address: line(300).refine(isReachable, 'not HOST:PORT of one machine'),
-  /** Whether it is to be spoken to over TLS. */
-  tls: z.boolean(),
-  hostname: line(300),
-  framework: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'not the name of a framework'),
-  frameworkVersion: line(100).refine((version) => semver.valid(version) !== null, 'not a semantic version'),
-  /** As Node.js names it: x64, arm64. */
-  architecture: line(100),
-  processor: line(300),
-  operatingSystem: line(300),
-  cores: z.int().min(1),
-  memoryBytes: z.number().positive(),
-  /** What it can open by name. */
-  models: z.array(modelSchema).max(MAX_MODELS),
-});
+export const agentOfferSchema = z
+  .strictObject({
+    /** host:port where it serves; one agent per address. */
+    address: line(300).refine(isReachable, 'not HOST:PORT of one machine'),
+    /** Whether it is to be spoken to over TLS. */
+    tls: z.boolean(),
+    hostname: line(300).min(1),
+    framework: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'not the name of a framework'),
+    frameworkVersion: line(100).refine((version) => semver.valid(version) !== null, 'not a semantic version'),
+    /** As Node.js names it: x64, arm64. */
+    architecture: line(100).min(1),
+    processor: line(300).min(1),
+    operatingSystem: line(300).min(1),
+    cores: z.int().min(1),
+    memoryBytes: z.number().positive(),
+    /** What it can open by name. */
+    models: z.array(modelOfferSchema).max(MAX_MODELS),
+  })
+  .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);
 
 export type AgentOffer = Readonly<z.infer<typeof agentOfferSchema>>;

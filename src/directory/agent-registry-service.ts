@@ -13,7 +13,8 @@ import {
 import { toWireDuration } from '../rpc/duration.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { LeasedDirectory } from './agent-directory.js';
-import { fromWireAgent, toWireAgent } from './agent-wire.js';
+import { pageOf } from './agent-pages.js';
+import { fromWireAgent } from './agent-wire.js';
 
 /** Adds the service by which agents put themselves into the directory. */
 export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
@@ -41,8 +42,7 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
   };
 
   const listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse> = (call, callback) => {
-    // The names of the leases stay between the agents and the server.
-    void calls.answer(call, callback, () => ({ agents: directory.list().map(toWireAgent) }));
+    void calls.answer(call, callback, () => pageOf(directory.list(), call.request));
   };
 
   server.addService(AgentRegistryServiceService, { registerAgent, renewAgent, unregisterAgent, listAgents });

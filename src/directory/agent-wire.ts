@@ -5,14 +5,20 @@ import { check } from '../rpc/check-message.js';
 import type { RegisteredAgent } from './agent-directory.js';
 import { type AgentOffer, agentOfferSchema } from './agent-offer.js';
 
-export function toWireAgent(agent: AgentOffer | RegisteredAgent): Agent {
-  const { memoryBytes, models, ...rest } = agent;
+export function toWireAgent(offer: AgentOffer): Agent {
+  const { address, tls, hostname, framework, frameworkVersion, architecture, processor } = offer;
+  const { operatingSystem, cores, memoryBytes, models } = offer;
   return {
-    ...rest,
+    ...{ address, tls, hostname, framework, frameworkVersion, architecture, processor, operatingSystem, cores },
     memoryBytes: BigInt(Math.round(memoryBytes)),
     models: [...models],
-    registeredAt: 'registeredAt' in agent ? new Date(agent.registeredAt) : undefined,
+    registeredAt: undefined,
   };
+}
+
+/** As others may see it: the name of its lease stays between the agent and the server. */
+export function toWireRegistered(agent: RegisteredAgent): Agent {
+  return { ...toWireAgent(agent), registeredAt: new Date(agent.registeredAt) };
 }
 
 /** @throws PlatformError `usage` */

@@ -6,7 +6,10 @@ import { fromWireAgent } from './agent-wire.js';
 const DEADLINE_MS = 10_000;
 
 /** An agent as anybody may see it. */
-export type ListedAgent = Omit<RegisteredAgent, 'id'>;
+export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number'>;
+
+/** As many as any server has agents. */
+const MOST_PAGES = 1000;
 
 /**
  * The agents that are registered with the platform's server at an address.
@@ -16,11 +19,19 @@ export type ListedAgent = Omit<RegisteredAgent, 'id'>;
 export async function listAgents(server: string, options?: RpcClientOptions): Promise<readonly ListedAgent[]> {
   const client = createRpcClient(server, 'server', options);
   try {
-    const { agents } = await client.unary(AgentRegistryServiceService.listAgents, {}, { deadlineMs: DEADLINE_MS });
-    return agents.map(({ registeredAt, ...agent }) => {
-      const offer = fromWireAgent({ ...agent, registeredAt: undefined });
-      return { ...offer, registeredAt: registeredAt?.toISOString() ?? '' };
-    });
+    const listed: ListedAgent[] = [];
+    let pageToken = '';
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const request = { pageSize: 0, pageToken };
+      const answer = await client.unary(AgentRegistryServiceService.listAgents, request, { deadlineMs: DEADLINE_MS });
+      for (const { registeredAt, ...agent } of answer.agents) {
+        const offer = fromWireAgent({ ...agent, registeredAt: undefined });
+        listed.push({ ...offer, registeredAt: registeredAt?.toISOString() ?? '' });
+      }
+      pageToken = answer.nextPageToken;
+      if (pageToken === '') break;
+    }
+    return listed;
   } finally {
     client.close();
   }

@@ -125,6 +125,11 @@ function clipped(message: string): string {
   return message.length <= MAX_TEXT ? message : `${message.slice(0, MAX_TEXT - 1)}…`;
 }
 
+/** That it waits for this reason, which is shortened where it is longer than events may be: there may be many agents. */
+export function waiting(reason: string): PlatformEvent & { readonly kind: 'waiting' } {
+  return { kind: 'waiting', reason: clipped(reason) };
+}
+
 /** The failure with this message, which is shortened where it is longer than events may be. */
 export function failure(code: ErrorCode, message: string): PluginEvent & FinalEvent {
   return { kind: 'failed', code, message: clipped(message) };

@@ -8,6 +8,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import { modelOf, weightlessBenchmark } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model.js';
 import { parseModel } from '../onnx/read-model.js';
+import { INLINED_SIZE, ReadingBudget } from '../onnx/reading-budget.js';
 import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } from '../registry/load-evaluation.js';
 import { buildZooModel } from '../zoo/zoo.js';
 
@@ -26,6 +27,9 @@ export interface LoadedSubmission {
   readonly submission: Submission;
 }
 
+/** Twenty times as many bytes as a request has; a graph of many small nodes takes that. Twice as many nodes as one model may have. */
+const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_SIZE };
+
 const NOT_SUBMITTED = 'no such file in the submission';
 
 /** Nothing but what was submitted. */
@@ -42,16 +46,16 @@ function filesOf({ files }: Submission): ManifestFiles {
 }
 
 /** A model's graph from what was submitted, or from the zoo's code; nothing is read from the disk. */
-function graphOf({ name, source }: ResolvedModel, { files, graphs }: Submission): Model {
+function graphOf({ name, source }: ResolvedModel, { files, graphs }: Submission, budget: ReadingBudget): Model {
   const graph = graphs.get(name);
-  if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`);
+  if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`, budget);
   if (source.kind === 'zoo') return buildZooModel(source.name);
   const bytes = files.get(source.path);
   if (bytes === undefined) {
     throw new PlatformError('model', `${source.path}: submitted without its content, and graphs has no ${name}`);
   }
   if (source.checksum !== undefined) verifyContent(source.path, source.checksum, bytes);
-  return parseModel(bytes, source.path);
+  return parseModel(bytes, source.path, budget);
 }
 
 function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
@@ -59,20 +63,26 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
 }
 
 /**
- * Loads a submission from an untrusted client.
+ * Loads a submission from an untrusted client. Its models have limits together.
  *
+ * @param check see {@link LoadEvaluationOptions}
  * @throws PlatformError `manifest`, `model` or `usage` with every problem that there is
  */
-export async function loadSubmission(submission: Submission): Promise<LoadedSubmission> {
+export async function loadSubmission(
+  submission: Submission,
+  check?: LoadEvaluationOptions['check'],
+): Promise<LoadedSubmission> {
+  const budget = new ReadingBudget(LIMITS);
   const files = new Map(submission.files);
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: filesOf(submission),
+    ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
       // A thousand models take a while, and there are others to be answered.
       await setImmediate();
       // Two models may be in one file; what travels on has their graphs.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
-      return graphOf(resolved, submission);
+      return graphOf(resolved, submission, budget);
     },
   });
   return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded) } };

@@ -24,7 +24,13 @@ export {
   type Problem,
   type Problems,
 } from './problem.js';
-export { type Candidate, meetsFramework, unmetRequirements } from './requirements.js';
+export {
+  type Candidate,
+  meetsFramework,
+  type Requirements,
+  requirementsOf,
+  unmetRequirements,
+} from './requirements.js';
 export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
 export { type GraphSource, type ResolvedModel, resolveModel, type ResolveOptions } from './resolve-model.js';
 export type { SoftwareConstraint, SoftwareManifest } from './software.js';

@@ -2,12 +2,22 @@ import semver from 'semver';
 import type { System } from '../measurement/system.js';
 import type { FrameworkConstraint } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
-import type { ResolvedEvaluation } from './resolve-evaluation.js';
+import type { SoftwareConstraint } from './software.js';
 
 /** What requirements are about: a System, or what is known of one before its run options are chosen. */
 export type Candidate = Readonly<
   Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
 >;
+
+/** What an evaluation and its models ask of a system. Plain data. */
+export interface Requirements {
+  readonly hardware: HardwareConstraint | undefined;
+  readonly software: SoftwareConstraint | undefined;
+  readonly models: readonly {
+    readonly name: string;
+    readonly manifest: { readonly framework: FrameworkConstraint } | undefined;
+  }[];
+}
 
 const BYTES_PER_GIB = 2 ** 30;
 
@@ -45,9 +55,17 @@ function unmetFramework(who: string, constraint: FrameworkConstraint, system: Ca
   return [`${who}: expected ${name} ${version}, found ${system.framework} ${system.frameworkVersion}`];
 }
 
+/** Nothing but the requirements. */
+export function requirementsOf({ hardware, software, models }: Requirements): Requirements {
+  const frameworks = models.map(({ name, manifest }) => {
+    return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };
+  });
+  return { hardware, software, models: frameworks };
+}
+
 /** What the evaluation and its models require and the system is not; one line each, empty where it may run. */
-export function unmetRequirements(resolved: ResolvedEvaluation, system: Candidate): readonly string[] {
-  const { hardware, software, models } = resolved;
+export function unmetRequirements(requirements: Requirements, system: Candidate): readonly string[] {
+  const { hardware, software, models } = requirements;
   return [
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
     ...(software === undefined ? [] : unmetFramework('software', software.framework, system)),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fillRange, typedGraph } from '../onnx/fill-range.js';
 import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
+import type { ReadingBudget } from '../onnx/reading-budget.js';
 import { parseModel } from '../onnx/read-model.js';
 import { staticTypeOf } from '../onnx/static-type.js';
 import { steeringConstants } from '../onnx/steering.js';
@@ -61,10 +62,11 @@ export function weightlessBenchmark(model: Model): Benchmark {
  * {@link weightlessBenchmark}.
  *
  * @param source what messages call it
+ * @param budget see {@link parseModel}
  * @throws PlatformError `model` where the benchmark's file is none
  */
-export function modelOf({ model, inputs }: Benchmark, source: string): Model {
-  const parsed = parseModel(model, source);
+export function modelOf({ model, inputs }: Benchmark, source: string, budget?: ReadingBudget): Model {
+  const parsed = parseModel(model, source, budget);
   const weights = inputs.filter(({ role }) => role === 'weight');
   const names = new Set(weights.map(({ name }) => name));
   const filled = weights.map(({ name, elementType, dims, fill }): [string, Tensor] => {

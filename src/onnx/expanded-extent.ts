@@ -1,6 +1,7 @@
 import type { AttributeProto, FunctionProto, NodeProto } from '../generated/onnx/onnx.js';
 import { PlatformError } from '../base/errors.js';
 import type { FunctionTable } from './function-table.js';
+import type { ReadingBudget } from './reading-budget.js';
 import { subgraphsOf } from './subgraphs.js';
 
 /**
@@ -135,10 +136,11 @@ class Counter {
 /**
  * Counts what a graph holds when its functions are inlined, before any is.
  *
+ * @param budget of all models that come with it
  * @throws PlatformError 'model' where functions call each other in a circle or too deep, and where there would be more
  *   nodes, or subgraphs nested deeper, than this project works on
  */
-export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTable): void {
+export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTable, budget: ReadingBudget): void {
   const { visits, depth } = new Counter(functions).nodes(nodes, []);
   const fail = (problem: string): never => {
     throw new PlatformError('model', `${functions.source}: ${problem}. Split the model.`);
@@ -148,4 +150,5 @@ export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTa
     fail(`the graph has more than ${MOST_NODES} nodes, ${counted}`);
   }
   if (depth > MOST_DEPTH) fail(`its subgraphs are nested more than ${MOST_DEPTH} deep`);
+  budget.addNodes(visits, functions.source);
 }

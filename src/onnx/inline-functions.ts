@@ -1,17 +1,15 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../generated/onnx/onnx.js';
-import { PlatformError } from '../base/errors.js';
 import { quoted } from '../base/quoted.js';
 import type { FunctionTable } from './function-table.js';
 import { domainLabel, importedOpsets } from './opsets.js';
 import { instantiate } from './instantiate-function.js';
 import { decodePayload } from './payload.js';
+import type { ReadingBudget } from './reading-budget.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
-/**
- * Each call repeats the names and the attributes in the body, and files of bricks hold every copy. What inlining makes
- * in all is limited, in characters of names and bytes of values.
- */
-const MAX_INLINED_SIZE = 2 ** 26;
+// Each call repeats the names and the attributes in the body, and files of bricks hold every copy. Sizes are in characters of
+// names and bytes of values.
+
 const SIZE_PER_NAME = 16;
 
 /** Larger tensors are weights, which no copy repeats; see steering.ts. */
@@ -82,12 +80,12 @@ class Inliner {
   readonly #prefix: string;
   readonly #sizes = new Map<FunctionProto, number>();
   #calls = 0;
-  #size = 0;
 
   constructor(
     readonly functions: FunctionTable,
     graph: GraphProto,
     readonly opsets: Map<string, number>,
+    readonly budget: ReadingBudget,
   ) {
     this.#prefix = unusedPrefix(graph);
   }
@@ -96,7 +94,7 @@ class Inliner {
     const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node) });
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
-      this.#grow(sizeOfNode(node));
+      this.budget.addInlined(sizeOfNode(node), this.functions.source);
       const fn = this.functions.calledBy(node);
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
@@ -108,7 +106,7 @@ class Inliner {
   #call(fn: FunctionProto, node: NodeProto): readonly NodeProto[] {
     const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
     this.#sizes.set(fn, size);
-    this.#grow(size);
+    this.budget.addInlined(size, this.functions.source);
     this.#checkOpsets(fn);
     const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
     if (typeof body === 'string') throw this.functions.error(fn, body);
@@ -127,16 +125,13 @@ class Inliner {
       this.opsets.set(domain, version);
     }
   }
+}
 
-  #grow(size: number): void {
-    this.#size += size;
-    if (this.#size <= MAX_INLINED_SIZE) return;
-    const advice = 'Export the model without functions.';
-    throw new PlatformError(
-      'model',
-      `${this.functions.source}: its functions call each other so often that the graph becomes too large. ${advice}`,
-    );
-  }
+export interface InlineOptions {
+  /** The model's imports by domain; those that only a called function has are added. */
+  readonly opsets: Map<string, number>;
+  /** What inlining may make. */
+  readonly budget: ReadingBudget;
 }
 
 /**
@@ -145,13 +140,12 @@ class Inliner {
  * Source: FunctionProto in the ONNX project's onnx.proto.
  *
  * @param functions whose calls end, and whose extent is checked; see expanded-extent.ts
- * @param opsets the model's imports by domain; those that only a called function has are added
  * @throws PlatformError 'model' naming a function that cannot be inlined
  */
 export function inlineFunctions(
   functions: FunctionTable,
   graph: GraphProto,
-  opsets: Map<string, number>,
+  { opsets, budget }: InlineOptions,
 ): readonly NodeProto[] {
-  return functions.isEmpty ? graph.node : new Inliner(functions, graph, opsets).expand(graph.node);
+  return functions.isEmpty ? graph.node : new Inliner(functions, graph, opsets, budget).expand(graph.node);
 }

@@ -12,6 +12,7 @@ import { checkedIrVersion, importedOpsets, opsetsInUse } from './opsets.js';
 import { liveNodes, orderNodes } from './order-nodes.js';
 import { quoted } from '../base/quoted.js';
 import { nodeLabel } from './node-label.js';
+import type { ReadingBudget } from './reading-budget.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** From this version of the format on, initializers need not be inputs; here they never are. */
@@ -23,7 +24,7 @@ const LEAST_IR_VERSION = 4;
  *
  * @throws PlatformError 'model' naming what is wrong with the graph
  */
-export function modelFromProto(proto: ModelProto, tensors: TensorReader): Model {
+export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
   const source = tensors.source.name;
   const { graph } = proto;
   if (graph === undefined || proto.irVersion <= 0n) {
@@ -32,8 +33,8 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader): Model 
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
   const functions = new FunctionTable(proto.functions, source);
-  requireExtent(graph.node, functions);
-  const stored = inlineFunctions(functions, graph, imports);
+  requireExtent(graph.node, functions, budget);
+  const stored = inlineFunctions(functions, graph, { opsets: imports, budget });
   const opsets = opsetsInUse(imports, stored, source);
 
   const constants = constantTensors(graph, stored, tensors);

@@ -8,6 +8,7 @@ import { ExternalData } from './external-data.js';
 import { externalTensorIn } from './external-tensor.js';
 import type { Model } from './model.js';
 import { modelFromProto } from './model-from-proto.js';
+import { budgetOfOne, type ReadingBudget } from './reading-budget.js';
 import { stripPayloads } from './strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
@@ -38,7 +39,8 @@ export async function readModel(path: string, { keepsExternalData = true }: Read
       throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
     }
     const source = new FileSource(path, resolve(path), file.fd, stats.size);
-    return modelFromProto(decode(source), new TensorReader(source, external));
+    const budget = budgetOfOne();
+    return modelFromProto(decode(source, budget), new TensorReader(source, external), budget);
   } catch (error) {
     throw cannotBeRead(path, error);
   } finally {
@@ -59,22 +61,23 @@ function cannotBeRead(path: string, error: unknown): unknown {
  * anybody and has no folder, so that it cannot have external data, not even where nothing needs it.
  *
  * @param source what messages call it
+ * @param budget of all models that come with it
  * @throws PlatformError as {@link readModel}
  */
-export function parseModel(bytes: Uint8Array, source: string): Model {
+export function parseModel(bytes: Uint8Array, source: string, budget = budgetOfOne()): Model {
   const buffer = bufferSource(source, bytes);
-  const proto = decode(buffer);
+  const proto = decode(buffer, budget);
   const place = externalTensorIn(proto);
   if (place !== undefined) {
     const problem = `the values of a tensor are in an external file (${place})`;
     const advice = 'Read the model from its file, with the external data beside it.';
     throw new PlatformError('model', `${source}: ${problem}. ${advice}`);
   }
-  return modelFromProto(proto, new TensorReader(buffer, undefined));
+  return modelFromProto(proto, new TensorReader(buffer, undefined), budget);
 }
 
-function decode(source: ByteSource): ModelProto {
-  const stripped = stripPayloads(source);
+function decode(source: ByteSource, budget: ReadingBudget): ModelProto {
+  const stripped = stripPayloads(source, budget);
   try {
     return ModelProto.decode(stripped);
   } catch (error) {

@@ -3,6 +3,7 @@ import { PlatformError } from '../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { FIELDS, type MessageName } from './field-numbers.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
+import type { ReadingBudget } from './reading-budget.js';
 import { fieldNumberOf, wireTypeOf } from './wire-format.js';
 import { WireReader } from './wire-reader.js';
 
@@ -158,7 +159,10 @@ class Stripper {
   readonly #out = new BinaryWriter();
   #costBytes = 0;
 
-  constructor(readonly source: ByteSource) {
+  constructor(
+    readonly source: ByteSource,
+    private readonly budget: ReadingBudget,
+  ) {
     this.#reader = new WireReader(source);
   }
 
@@ -238,6 +242,7 @@ class Stripper {
 
   #charge(bytes: number): void {
     this.#costBytes += bytes;
+    this.budget.addStructure(bytes, this.source.name);
     if (this.#costBytes <= STRUCTURE_LIMIT_BYTES) return;
     throw new PlatformError(
       'model',
@@ -255,6 +260,6 @@ class Stripper {
  *
  * @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond the limits
  */
-export function stripPayloads(source: ByteSource): Uint8Array {
-  return new Stripper(source).strip();
+export function stripPayloads(source: ByteSource, budget: ReadingBudget): Uint8Array {
+  return new Stripper(source, budget).strip();
 }

@@ -13,8 +13,20 @@ export function subgraphsOf(attributes: readonly AttributeProto[]): readonly Gra
  */
 export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[] {
   const found = new Set<string>();
-  for (const subgraph of subgraphsOf(node.attributes)) addFreeNames(subgraph, found);
+  for (const subgraph of subgraphsOf(node.attributes)) for (const name of freeNames(subgraph)) found.add(name);
   return [...found];
+}
+
+/** Graphs do not change, and each is asked for once for every level that it is nested in. */
+const knownFreeNames = new WeakMap<GraphProto, ReadonlySet<string>>();
+
+function freeNames(graph: GraphProto): ReadonlySet<string> {
+  const known = knownFreeNames.get(graph);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  addFreeNames(graph, found);
+  knownFreeNames.set(graph, found);
+  return found;
 }
 
 /** Values that a node reads: its inputs, without absent ones, and what its subgraphs capture. */

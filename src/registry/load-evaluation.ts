@@ -8,6 +8,8 @@ import {
   protocolOf,
   type ResolvedEvaluation,
   resolveEvaluation,
+  type Requirements,
+  requirementsOf,
   unmetRequirements,
 } from '../manifest/index.js';
 import type { z } from 'zod';
@@ -21,10 +23,11 @@ export interface LoadedEvaluation {
   readonly protocol: Protocol;
   readonly limits: Limits;
   readonly models: readonly LoadedModel[];
+  readonly requirements: Requirements;
+  /** What of them a system does not have, one line each. */
+  readonly unmet: (system: Candidate) => readonly string[];
   /** What is worth knowing about its manifests. */
   readonly notes: readonly string[];
-  /** What the manifests ask of the system and it does not have, one line each. */
-  readonly unmet: (system: Candidate) => readonly string[];
   /**
    * What the manifest has under `settings`, checked against its plugin's schema.
    *
@@ -37,7 +40,7 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
   /** Called before any model is read; throws where this is no evaluation for the caller. */
-  readonly check?: (manifest: EvaluationManifest) => void;
+  readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
   /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;
 }
@@ -51,7 +54,7 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
-  options.check?.(resolved.evaluation);
+  await options.check?.(resolved.evaluation, requirementsOf(resolved));
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);
   const models: LoadedModel[] = [];
@@ -67,8 +70,9 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
     protocol: protocolOf(resolved.evaluation),
     limits: limitsOf(resolved.evaluation),
     models,
-    notes: [...resolved.notes.map(formatNote), ...datasetNotes],
+    requirements: requirementsOf(resolved),
     unmet: (system) => unmetRequirements(resolved, system),
+    notes: [...resolved.notes.map(formatNote), ...datasetNotes],
     settingsOf: (schema) => pluginSettings(resolved.document, schema),
   };
 }

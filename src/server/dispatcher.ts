@@ -7,8 +7,10 @@ import type { EvaluationJob } from './job.js';
 import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import { loadSubmission, type Submission } from '../evaluation/submission.js';
-import { getSubmission } from './submission-store.js';
+import type { Submission } from '../evaluation/submission.js';
+import { type Requirements, unmetRequirements } from '../manifest/index.js';
+import type { SubmissionLoader } from './loading/submission-loader.js';
+import { decodeSubmission, getSubmission } from './submission-store.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -35,6 +37,9 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
 /** Plugins that an evaluation may lose before it has failed: maybe it is what ends them. */
 const MAX_LOSSES = 3;
 
+/** Plugins that are attached, or about to be: their streams are open. */
+const MAX_PLUGINS = 256;
+
 /** A plugin that is attached, as others see it. */
 export interface AttachedPlugin extends Registration {
   readonly running: number;
@@ -44,6 +49,7 @@ export interface DispatcherOptions {
   readonly agents: AgentDirectory;
   readonly limits: DispatchLimits;
   readonly submissions: Collection<SubmissionPart>;
+  readonly loader: SubmissionLoader;
 }
 
 /** What a run needs. */
@@ -59,6 +65,7 @@ export class Dispatcher {
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
+  #attached = 0;
   #isClosed = false;
 
   constructor(private readonly options: DispatcherOptions) {}
@@ -79,9 +86,15 @@ export class Dispatcher {
   /**
    * Has a plugin run evaluations for as long as its link lasts.
    *
-   * @throws PlatformError `usage` where it does not begin with its registration
+   * @throws PlatformError `usage` where it does not begin with its registration, `timeout` where that does not come,
+   *   `exhausted` where there are too many
    */
   async attach(link: PlatformEnd): Promise<void> {
+    if (this.#attached >= MAX_PLUGINS) {
+      link.close();
+      throw new PlatformError('exhausted', `${MAX_PLUGINS} plugins are attached already; stop one first`);
+    }
+    this.#attached++;
     const { leaseMs } = this.options.limits;
     const messages = leased(link, leaseMs);
     try {
@@ -97,6 +110,7 @@ export class Dispatcher {
         session.lose();
       }
     } finally {
+      this.#attached--;
       link.close();
     }
   }
@@ -177,17 +191,29 @@ export class Dispatcher {
 
   /** @returns undefined where there is no agent yet */
   async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
-    const submission = await getSubmission(job.id, this.options.submissions);
-    const { loaded } = await loadSubmission(submission);
+    const requirements = (job.requirements ??= await this.#requirementsOf(job));
+    let agent: AgentEndpoint;
     try {
-      const { address, tls } = this.options.agents.choose(loaded.unmet);
-      return { submission, agent: { address, tls } };
+      const { address, tls } = this.options.agents.choose((system) => unmetRequirements(requirements, system));
+      agent = { address, tls };
     } catch (error) {
       const waitedMs = performance.now() - job.waitingSinceMs;
       if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
       await job.wait(error.message);
       return undefined;
     }
+    return { submission: decodeSubmission(await getSubmission(job.id, this.options.submissions)), agent };
+  }
+
+  /** Of an evaluation that another server was given. */
+  async #requirementsOf(job: EvaluationJob): Promise<Requirements> {
+    let requirements: Requirements | undefined;
+    await this.options.loader.load(await getSubmission(job.id, this.options.submissions), (described) => {
+      requirements = described.requirements;
+      return false;
+    });
+    if (requirements === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+    return requirements;
   }
 
   /** @returns whether the evaluation has ended */

@@ -11,7 +11,6 @@ import {
   type ListEvaluationsResponse,
   type ListPluginsRequest,
   type ListPluginsResponse,
-  type SubmitEvaluationRequest,
   type SubmitEvaluationResponse,
 } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
@@ -23,7 +22,7 @@ import { toWireLogged, toWireWithheld } from '../evaluation/wire/event-wire.js';
 import { Followers } from './followers.js';
 import type { Platform } from './platform.js';
 import { toWireEvaluation } from '../evaluation/wire/record-wire.js';
-import { fromWireSubmission } from '../evaluation/wire/submission-wire.js';
+import { submitEvaluationInBytes, type SubmitRequest } from './submit-request.js';
 import { ResultTeller } from './tell-result.js';
 
 const DEFAULT_PAGE = 100;
@@ -35,11 +34,11 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
   const followers = new Followers();
   const results = new ResultTeller(platform);
 
-  const submitEvaluation: handleUnaryCall<SubmitEvaluationRequest, SubmitEvaluationResponse> = (call, callback) => {
+  const submitEvaluation: handleUnaryCall<SubmitRequest, SubmitEvaluationResponse> = (call, callback) => {
     void calls.answer(call, callback, async () => {
       const { evaluationId, submission } = call.request;
       const headers = activeTracing()?.headers();
-      const record = await platform.submit(evaluationId, fromWireSubmission(submission), headers);
+      const record = await platform.submit(evaluationId, submission, headers);
       return { evaluation: toWireEvaluation(record) };
     });
   };
@@ -94,7 +93,7 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
   };
 
   server.addService(
-    EvaluationServiceService,
+    { ...EvaluationServiceService, submitEvaluation: submitEvaluationInBytes },
     { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, cancelEvaluation, listPlugins },
     { maxRequestBytes: { submitEvaluation: MAX_MESSAGE_BYTES } },
   );

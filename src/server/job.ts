@@ -1,5 +1,6 @@
-import { type FinalEvent, isFinal } from '../evaluation/event.js';
+import { type FinalEvent, isFinal, waiting } from '../evaluation/event.js';
 import { EventLog } from './event-log.js';
+import type { Requirements } from '../manifest/index.js';
 import type { RunKey } from '../evaluation/link/link.js';
 import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
 
@@ -25,6 +26,8 @@ export class EvaluationJob {
     record: EvaluationRecord,
     readonly log: EventLog,
     private readonly collections: EvaluationCollections,
+    /** What it asks of an agent; undefined until somebody has read that in the store. */
+    public requirements: Requirements | undefined,
   ) {
     this.#record = record;
     let end = (): void => {};
@@ -32,8 +35,12 @@ export class EvaluationJob {
     this.#end = end;
   }
 
-  static async open(record: EvaluationRecord, collections: EvaluationCollections): Promise<EvaluationJob> {
-    return new EvaluationJob(record, await EventLog.open(record.id, collections.events), collections);
+  static async open(
+    record: EvaluationRecord,
+    collections: EvaluationCollections,
+    requirements?: Requirements,
+  ): Promise<EvaluationJob> {
+    return new EvaluationJob(record, await EventLog.open(record.id, collections.events), collections, requirements);
   }
 
   get record(): EvaluationRecord {
@@ -65,7 +72,8 @@ export class EvaluationJob {
   /** Says why it waits, once. */
   async wait(reason: string): Promise<void> {
     const last = this.log.last?.event;
-    if (last?.kind !== 'waiting' || last.reason !== reason) await this.log.append({ kind: 'waiting', reason });
+    const event = waiting(reason);
+    if (last?.kind !== 'waiting' || last.reason !== event.reason) await this.log.append(event);
   }
 
   /** The first end counts; the submission is not needed any more. */

@@ -7,9 +7,11 @@ import { EndedLogs, type OpenLog } from './ended-logs.js';
 import { EvaluationJob } from './job.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
 import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
-import { loadSubmission, type Submission } from '../evaluation/submission.js';
+import type { Described } from './loading/messages.js';
+import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
 import { ResultCache } from './results.js';
-import { digestOf, putSubmission } from './submission-store.js';
+import { putSubmission } from './submission-store.js';
+import { unmetRequirements } from '../manifest/index.js';
 
 /** Evaluations that have not ended. */
 const MAX_JOBS = 1000;
@@ -23,6 +25,7 @@ export interface PlatformOptions {
   readonly store: ResultStore;
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
+  readonly loadLimits?: Partial<LoadLimits>;
 }
 
 /** An evaluation as others see it. */
@@ -39,6 +42,7 @@ export class Platform {
   readonly #collections: EvaluationCollections;
   readonly #agents: AgentDirectory;
   readonly #dispatcher: Dispatcher;
+  readonly #loader: SubmissionLoader;
   /** Those that have not ended. */
   readonly #jobs = new Map<string, EvaluationJob>();
   readonly #submitting = new Map<string, Promise<EvaluationRecord>>();
@@ -46,15 +50,17 @@ export class Platform {
   readonly #results: ResultCache;
   #listing: Promise<readonly EvaluationRecord[]> | undefined;
 
-  private constructor({ store, agents, limits }: PlatformOptions) {
+  private constructor({ store, agents, limits, loadLimits }: PlatformOptions) {
     this.#collections = evaluationCollections(store);
     this.#endedLogs = new EndedLogs(this.#collections.events);
     this.#results = new ResultCache(this.#collections.events);
     this.#agents = agents;
+    this.#loader = new SubmissionLoader(loadLimits);
     this.#dispatcher = new Dispatcher({
       agents,
       limits: { ...DEFAULT_DISPATCH_LIMITS, ...limits },
       submissions: this.#collections.parts,
+      loader: this.#loader,
     });
   }
 
@@ -69,12 +75,13 @@ export class Platform {
    * Checks an evaluation and takes it on. The same under the same id is the same evaluation.
    *
    * @param id made by the client
+   * @param submission as it travels
    * @throws PlatformError `manifest`, `model` or `usage` for a wrong submission, `unavailable` or `unsupported` without
    *   a plugin or an agent that fits, `exhausted` where there are too many
    */
   submit(
     id: string,
-    submission: Submission,
+    submission: Uint8Array,
     traceContext: Readonly<Record<string, string>> = {},
   ): Promise<EvaluationRecord> {
     const submitted = (this.#submitting.get(id) ?? Promise.resolve()).then(() =>
@@ -89,14 +96,20 @@ export class Platform {
 
   async #submit(
     id: string,
-    received: Submission,
+    received: Uint8Array,
     traceContext: Readonly<Record<string, string>>,
   ): Promise<EvaluationRecord> {
     if (!ID.test(id)) {
       throw new PlatformError('usage', 'evaluation_id: expected 8 to 64 letters, digits and hyphens, such as a UUID');
     }
-    const digest = digestOf(received);
     const known = await this.#collections.records.get({ id });
+    let described: Described | undefined;
+    const submission = await this.#loader.load(received, (it) => {
+      described = it;
+      return known === undefined && this.#canRun(it);
+    });
+    if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+    const { digest, name, plugin, requirements } = described;
     if (known !== undefined) {
       if (known.digest === digest) return known;
       throw new PlatformError(
@@ -104,13 +117,7 @@ export class Platform {
         `evaluation_id: ${id} is another evaluation already; make a new id for this one`,
       );
     }
-    if (this.#jobs.size >= MAX_JOBS) {
-      throw new PlatformError('exhausted', `${this.#jobs.size} evaluations wait or run already; try again later`);
-    }
-    const { loaded, submission } = await loadSubmission(received);
-    const { name, plugin } = loaded.manifest;
-    this.#dispatcher.requirePlugin(plugin);
-    this.#agents.choose(loaded.unmet);
+    if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
     await putSubmission(id, submission, this.#collections.parts);
     const now = new Date().toISOString();
     const record: EvaluationRecord = {
@@ -125,8 +132,18 @@ export class Platform {
       traceContext: { ...traceContext },
     };
     await this.#collections.records.put(record);
-    this.#add(await EvaluationJob.open(record, this.#collections));
+    this.#add(await EvaluationJob.open(record, this.#collections, requirements));
     return record;
+  }
+
+  /** Before anything is done about graphs. @throws PlatformError as {@link submit} */
+  #canRun({ plugin, requirements }: Described): boolean {
+    if (this.#jobs.size >= MAX_JOBS) {
+      throw new PlatformError('exhausted', `${this.#jobs.size} evaluations wait or run already; try again later`);
+    }
+    this.#dispatcher.requirePlugin(plugin);
+    this.#agents.choose((system) => unmetRequirements(requirements, system));
+    return true;
   }
 
   /** Without its result. @throws PlatformError `not_found` */

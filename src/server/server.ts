@@ -10,6 +10,7 @@ import type { DispatchLimits } from './dispatcher.js';
 import { addEvaluationService } from './evaluation-service.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
+import { StoreClaim } from './store-claim.js';
 
 export interface ServerOptions {
   readonly listen: HostPort;
@@ -19,14 +20,18 @@ export interface ServerOptions {
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
-  /** Whether evaluations of the store that have not ended go on; true by default. */
+  /** Whether evaluations of the store that have not ended go on, which one server at a time may do; true by default. */
   readonly resume?: boolean | undefined;
+  /** Called where the start takes longer because another server may be at work on the store. */
+  readonly onWait?: ((message: string) => void) | undefined;
 }
 
 export interface RunningServer {
   /** host:port */
   readonly address: string;
   readonly platform: Platform;
+  /** Resolves when another server has taken this one for dead and goes on with the store: this one is to be closed. */
+  readonly lost: Promise<void>;
   /** Lets go of plugins, agents and clients; evaluations that have not ended go on with the next server of this store. */
   close(): Promise<void>;
 }
@@ -34,9 +39,20 @@ export interface RunningServer {
 /**
  * Starts the platform: the registry of agents and the evaluation service.
  *
- * @throws PlatformError as the server's `listen`, and `storage`
+ * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` where another server is at work on the store
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { store, resume = true, onWait } = options;
+  const claim = await StoreClaim.take(store, { role: resume ? 'server' : 'command', onWait });
+  try {
+    return await serve(options, claim);
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+async function serve(options: ServerOptions, claim: StoreClaim): Promise<RunningServer> {
   const { listen, store, security, limits = {}, directory = createDirectory(), resume = true } = options;
   const server = createRpcServer({ security });
   const platform = await Platform.open({ store, agents: directory, limits }, { resume });
@@ -45,13 +61,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   addEvaluationService(server, platform);
   addPluginService(server, platform);
   const address = await server.listen(listen);
+  void claim.lost.then(() => platform.close());
 
   const stop = async (): Promise<void> => {
     platform.close();
     await server.close(
       new PlatformError('unavailable', 'the server is shutting down; it goes on when it is started again'),
     );
+    await claim.release();
   };
   let stopped: Promise<void> | undefined;
-  return { address, platform, close: () => (stopped ??= stop()) };
+  return { address, platform, lost: claim.lost, close: () => (stopped ??= stop()) };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { encodeModel } from '../onnx/write-model.js';
 import { writeFileAtomically } from '../base/atomic-file.js';
-import { makeFolder } from '../base/make-folder.js';
+import { makeFolder, OWNER_ONLY } from '../base/make-folder.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
 export interface EnsureOptions {
@@ -36,7 +36,7 @@ export async function ensureZooModel(name: string, options: EnsureOptions = {}):
   const file = path.join(folder, `${name}.onnx`);
   if (await isComplete(file, byteLength)) return file;
   try {
-    makeFolder(folder);
+    makeFolder(folder, OWNER_ONLY);
     await writeFileAtomically(file, chunks, { signal, onProgress: (bytes) => onProgress?.(bytes, byteLength) });
   } catch (thrown) {
     // Another process may have put it there meanwhile and hold it open, which some systems do not let us replace.

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { chmod, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -132,6 +133,26 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
       assert.equal(ending.code, 2);
     });
   }
+
+  it('warn of a token and a key that other users can read', async (t) => {
+    const place = await workplace(t);
+    const token = await place.write('token', `${TOKEN}\n`);
+    const args = ['registry', 'models', '--json', '--token-file', token];
+    await chmod(token, 0o644);
+    assert.match(
+      (await place.run(args)).stderr,
+      /^warning: --token-file \S+token can be read by other users; run `chmod 600 /,
+    );
+    await chmod(token, 0o600);
+    assert.equal((await place.run(args)).stderr, '');
+    const key = await place.write('key.pem', await readFile(join(authority().folder, 'key.pem'), 'utf8'));
+    await chmod(key, 0o640);
+    const identity = ['--tls-cert', join(authority().folder, 'cert.pem'), '--tls-key', key];
+    assert.match(
+      (await place.run(['registry', 'models', '--json', ...identity])).stderr,
+      /--tls-key \S+ can be read by/,
+    );
+  });
 
   it('refuse a short token in the environment, and no empty one', async (t) => {
     const place = await workplace(t);

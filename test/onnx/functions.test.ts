@@ -211,6 +211,19 @@ describe('a function that cannot be inlined is refused by name', () => {
     });
   });
 
+  test('calls nest subgraphs too deep', () => {
+    const levels = Array.from({ length: 40 }, (_, i) => {
+      const inner = i === 39 ? node('Relu', ['a'], ['h']) : call(`f${i + 1}`, ['a'], ['h']);
+      const branch = graphAttribute('then_branch', graph({ node: [inner], output: [value('h')] }));
+      return fn(`f${i}`, { input: ['a'], output: ['b'], node: [node('If', ['a'], ['b'], [branch])] });
+    });
+    const bytes = withFunctions([call('f0', ['x'], ['y'])], levels);
+    assert.throws(() => parseModel(bytes, 'm.onnx'), {
+      name: 'PlatformError',
+      message: /nested 40 deep; 32 is the most/,
+    });
+  });
+
   for (const [what, functions, pattern] of wrong) {
     test(what, { timeout: 60_000 }, () => {
       const bytes = withFunctions([call('f', ['x'], ['y'])], functions);

@@ -4,6 +4,7 @@ import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
+import { encodeSubmission } from '../../src/server/submission-store.js';
 import { createDirectory, type LeasedDirectory } from '../../src/directory/agent-directory.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 
@@ -49,6 +50,11 @@ export function submission(changes: Readonly<Record<string, unknown>> = {}): Sub
     ['four.onnx', chain(FOUR_LAYERS)],
   ]);
   return { manifestPath: 'tiny.yml', files, graphs: new Map() };
+}
+
+/** The same as it travels. */
+export function submitted(changes: Readonly<Record<string, unknown>> = {}): Uint8Array {
+  return encodeSubmission(submission(changes));
 }
 
 /** A platform with plugins in this process. */

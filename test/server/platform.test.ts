@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
+import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import type { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
-import { AGENT, directoryWith, openPlatform, submission } from './fake-platform.js';
+import { AGENT, directoryWith, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
-const deadline = { timeout: 20_000 };
+/** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
+const deadline = { timeout: 120_000 };
 const ID = 'evaluation-1';
 
 const forever = new AbortController().signal;
@@ -44,7 +47,7 @@ describe('an evaluation', deadline, () => {
         yield* await Promise.resolve(told);
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     const { address } = AGENT;
     assert.deepEqual(await eventsOf(platform), [
       { kind: 'started', plugin: 'fake', pluginVersion: '1.2.3', agent: address, attempt: 1 },
@@ -64,7 +67,7 @@ describe('an evaluation', deadline, () => {
         yield { kind: 'done', partial: false, result: { name: manifest.name, layers, framework: system.framework } };
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     const last = (await eventsOf(platform)).at(-1);
     const resultJson = '{"name":"tiny","layers":[["four",4]],"framework":"fake"}';
     assert.deepEqual(last, { kind: 'done', partial: false, resultJson });
@@ -79,17 +82,17 @@ describe('an evaluation', deadline, () => {
         yield await Promise.resolve(DONE);
       }),
     );
-    await Promise.all([platform.submit(ID, submission()), platform.submit(ID, submission())]);
+    await Promise.all([platform.submit(ID, submitted()), platform.submit(ID, submitted())]);
     await eventsOf(platform);
-    await platform.submit(ID, submission());
-    await assert.rejects(platform.submit(ID, submission({ threads: 2 })), /another evaluation already/);
+    await platform.submit(ID, submitted());
+    await assert.rejects(platform.submit(ID, submitted({ threads: 2 })), /another evaluation already/);
     assert.equal(runs, 1);
   });
 
   it('can be followed from any event on', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await eventsOf(platform);
     const later: number[] = [];
     for await (const { sequence } of platform.follow(ID, 1, forever)) later.push(sequence);
@@ -104,7 +107,7 @@ describe('an evaluation', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'measuring');
     await until(async () => JSON.stringify((await platform.get(ID)).last).includes('brick 4'));
     const follow = platform.follow(ID, 1, forever);
@@ -128,7 +131,7 @@ describe('an evaluation', deadline, () => {
         }
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
     assert.equal(stopped, true);
@@ -143,8 +146,8 @@ describe('an evaluation', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await platform.submit('evaluation-0', submission());
-    await platform.submit(ID, submission());
+    await platform.submit('evaluation-0', submitted());
+    await platform.submit(ID, submitted());
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
     assert.equal((await platform.get('evaluation-0')).record.state, 'running');
   });
@@ -154,7 +157,7 @@ describe('a submission is refused', deadline, () => {
   const refused = async (t: TestContext, changes: Record<string, unknown>): Promise<PlatformError> => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
-    const error: unknown = await platform.submit(ID, submission(changes)).catch((thrown: unknown) => thrown);
+    const error: unknown = await platform.submit(ID, submitted(changes)).catch((thrown: unknown) => thrown);
     assert.ok(error instanceof PlatformError, 'it was taken');
     assert.deepEqual(await platform.list(), []);
     return error;
@@ -199,8 +202,8 @@ describe('a plugin that', deadline, () => {
     const { platform, attach } = await fresh(t, limits);
     attach({ ...scripted(run), name: 'bad' });
     attach(obedient);
-    await platform.submit('evaluation-bad', submission({ plugin: 'bad' }));
-    await platform.submit('evaluation-good', submission());
+    await platform.submit('evaluation-bad', submitted({ plugin: 'bad' }));
+    await platform.submit('evaluation-good', submitted());
     assert.equal((await eventsOf(platform, 'evaluation-good')).at(-1)?.kind, 'done');
     return (await eventsOf(platform, 'evaluation-bad')).at(-1);
   }
@@ -252,7 +255,7 @@ describe('a plugin that', deadline, () => {
         await new Promise(() => {});
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
   });
@@ -265,7 +268,7 @@ describe('a plugin that', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
     detach();
     await until(async () => (await platform.get(ID)).record.state === 'queued');
@@ -287,7 +290,7 @@ describe('a plugin that', deadline, () => {
     });
     detach = attach(fatal);
     await until(() => platform.plugins().length === 1);
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     await until(async () => {
       if (platform.plugins().length === 0) detach = attach(fatal);
       return (await platform.get(ID)).record.state === 'failed';
@@ -300,10 +303,26 @@ describe('a plugin that', deadline, () => {
   it('does not understand the settings says where they are wrong', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
-    await platform.submit(ID, submission({ settings: { depth: 3 } }));
+    await platform.submit(ID, submitted({ settings: { depth: 3 } }));
     const last = (await eventsOf(platform)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'manifest');
     assert.match(last.message, /^tiny\.yml:1:\d+: settings\.depth: expected .*, found the unknown key "depth"/);
+  });
+});
+
+describe('plugins', deadline, () => {
+  it('are limited in number, those among them that have not registered yet', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const links = Array.from({ length: 256 }, () => memoryLink());
+    const attached = links.map((link) => platform.attach(link.platform));
+    await assert.rejects(
+      platform.attach(memoryLink().platform),
+      refusal('exhausted', /256 plugins are attached already/),
+    );
+    for (const link of links) link.plugin.close();
+    await Promise.allSettled(attached);
+    attach(obedient);
+    await until(() => platform.plugins().length === 1);
   });
 });
 
@@ -317,8 +336,8 @@ describe('a server that is started again', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await before.platform.submit(ID, submission());
-    await before.platform.submit('evaluation-2', submission());
+    await before.platform.submit(ID, submitted());
+    await before.platform.submit('evaluation-2', submitted());
     await until(async () => (await before.platform.get(ID)).last?.event.kind === 'planned');
     before.platform.close();
 
@@ -343,7 +362,7 @@ describe('a server that is started again', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await before.platform.submit(ID, submission());
+    await before.platform.submit(ID, submitted());
     await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
     before.platform.close();
 
@@ -352,6 +371,29 @@ describe('a server that is started again', deadline, () => {
     t.after(() => after.platform.close());
     after.attach(obedient);
     await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent is registered'));
+    agents.register(AGENT);
+    assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
+  });
+
+  it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
+    const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submitted({ hardware: { cores: { min: 4 } } }));
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
+    before.platform.close();
+
+    for (const { address } of agents.list()) agents.register({ ...AGENT, address, cores: 2 });
+    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
+    t.after(() => after.platform.close());
+    after.attach(obedient);
+    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent meets'));
     agents.register(AGENT);
     assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
   });
@@ -367,8 +409,8 @@ describe('a server that is started again', deadline, () => {
         await untilStopped(context);
       }),
     );
-    await platform.submit('evaluation-0', submission());
-    await platform.submit(ID, submission());
+    await platform.submit('evaluation-0', submitted());
+    await platform.submit(ID, submitted());
     agents.unregister(agents.list()[0]?.id ?? '');
     await platform.cancel('evaluation-0');
     const last = (await eventsOf(platform)).at(-1);

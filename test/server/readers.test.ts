@@ -17,7 +17,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { forked, handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
 import { refusal } from '../rpc/support/refusal.js';
-import { openPlatform, submission } from './fake-platform.js';
+import { openPlatform, submission, submitted } from './fake-platform.js';
 import { obedient, scripted } from './scripted-evaluation.js';
 import type { ServerProcessOptions } from './server-process.js';
 import { serving } from './serving.js';
@@ -198,7 +198,7 @@ describe('those who read at the same time', deadline, () => {
     const { platform, attach } = await openPlatform({ store });
     t.after(() => platform.close());
     attach(obedient);
-    await platform.submit(ID, submission());
+    await platform.submit(ID, submitted());
     assert.equal((await lastEvent(platform.follow(ID, 0, signal)))?.kind, 'done');
     const again = await openPlatform({ store });
     t.after(() => again.platform.close());

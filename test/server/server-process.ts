@@ -4,7 +4,7 @@ import type { ServerLimits } from '../../src/rpc/limits.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { addEvaluationService } from '../../src/server/evaluation-service.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { openPlatform, submission } from './fake-platform.js';
+import { openPlatform, submitted } from './fake-platform.js';
 import { scripted } from './scripted-evaluation.js';
 
 /** What it is told on its command line, as JSON. */
@@ -23,7 +23,7 @@ async function main({ evaluation, resultCharacters, limits }: ServerProcessOptio
       yield await Promise.resolve({ kind: 'done', result: 'x'.repeat(resultCharacters), partial: false });
     }),
   );
-  await platform.submit(evaluation, submission());
+  await platform.submit(evaluation, submitted());
   for await (const { event } of platform.follow(evaluation, 0, new AbortController().signal)) {
     if (event.kind === 'failed') throw new PlatformError(event.code, event.message);
   }

@@ -116,6 +116,25 @@ describe('a plugin over gRPC', deadline, () => {
     assert.match(error.message, /a registration has to be the first message/);
   });
 
+  it('that sends nothing of use is not waited for', async (t) => {
+    const { server } = await serving(t, { limits: { leaseMs: 200 } });
+    const error = await answerTo(t, server.address, [{ message: undefined }]);
+    assert.equal(error.code, 'timeout');
+    assert.match(error.message, /left without a registration/);
+  });
+
+  for (const [what, event] of [
+    ['started', { $case: 'started', value: { plugin: 'p', pluginVersion: '1', agent: 'evil:1', attempt: 99 } }],
+    ['waiting', { $case: 'waiting', value: { reason: 'pay first' } }],
+  ] as const) {
+    it(`cannot say of an evaluation that it is ${what}`, async (t) => {
+      const { server } = await serving(t);
+      const value = { evaluationId: ID, attempt: 1, event: { sequence: 0n, time: undefined, event } };
+      const error = await answerTo(t, server.address, [registration(), { message: { $case: 'runEvent', value } }]);
+      assert.match(error.message, /not an event/);
+    });
+  }
+
   for (const [what, changes, expected] of [
     ['a name that is none', { name: 'a b' }, /name: a name has up to 100 letters/],
     ['a schema that is none', { manifestSchemaJson: '[]' }, /manifestSchemaJson: a JSON Schema is a JSON object/],

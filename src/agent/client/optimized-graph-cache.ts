@@ -5,7 +5,7 @@ import { OptimizeResponse } from '../../generated/mlmodelscope/benchmark/v1/benc
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
-import { makeFolder } from '../../base/make-folder.js';
+import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
@@ -29,7 +29,7 @@ async function read(file: string): Promise<OptimizedGraph | undefined> {
 }
 
 async function keep(file: string, bytes: Uint8Array): Promise<void> {
-  makeFolder(dirname(file));
+  makeFolder(dirname(file), OWNER_ONLY);
   await writeFileAtomically(file, bytes);
 }
 

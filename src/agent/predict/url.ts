@@ -56,7 +56,11 @@ function guardedLookup(url: URL, isAllowed: (address: string) => boolean): Looku
 /** What is in an answer, or where it leads. */
 type Answer = { readonly bytes: Buffer } | { readonly location: string };
 
-function readAnswer(url: URL, response: http.IncomingMessage, maxBytes: number): Promise<Answer> {
+function readAnswer(
+  url: URL,
+  response: http.IncomingMessage,
+  { maxBytes, signal }: Pick<FetchOptions, 'maxBytes' | 'signal'>,
+): Promise<Answer> {
   const { statusCode = 0, headers } = response;
   if (REDIRECTS.has(statusCode) && headers.location !== undefined) {
     return Promise.resolve({ location: headers.location });
@@ -75,7 +79,11 @@ function readAnswer(url: URL, response: http.IncomingMessage, maxBytes: number):
       if (length > maxBytes) reject(tooLarge);
       else pieces.push(piece);
     });
-    response.on('end', () => resolve({ bytes: Buffer.concat(pieces) }));
+    response.on('end', () => {
+      // An answer that does not say how long it is ends with its connection, which the signal ends as well.
+      if (signal.aborted) reject(failed(url, 'it did not come to its end in time'));
+      else resolve({ bytes: Buffer.concat(pieces) });
+    });
     response.on('error', reject);
     response.on('aborted', () => reject(failed(url, 'the connection broke')));
   });
@@ -97,7 +105,7 @@ async function request(url: URL, { maxBytes, isAllowed, signal }: FetchOptions):
       call.once('response', resolve);
       call.on('error', reject);
     });
-    return await readAnswer(url, response, maxBytes);
+    return await readAnswer(url, response, { maxBytes, signal });
   } finally {
     call.destroy();
   }

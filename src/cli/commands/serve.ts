@@ -79,21 +79,29 @@ Examples:
       }
       const names = namesOf(flags, plugins);
       const store = await host.openStore(flags.store);
-      const server = await startServer({ listen: flags.listen, store, security: host.security.server });
+      const onWarning = (message: string): void => host.warn(`warning: ${message}`);
+      const { listen } = flags;
+      const server = await startServer({ listen, store, security: host.security.server, onWait: onWarning });
       const door = await openBackDoor(server, host);
       const args = argumentsFor(door.address, flags, command.optsWithGlobals());
       const { platform, address } = server;
       const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);
-      const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       host.print(`server listening on ${address}\n`);
-      const kept = names.map((name) => keepPluginRunning(name, { args, isAttached, onWarning, signal: host.signal }));
-      await new Promise<void>((resolve) => {
+      const ended = new AbortController();
+      const signal = AbortSignal.any([host.signal, ended.signal]);
+      const kept = names.map((name) => keepPluginRunning(name, { args, isAttached, onWarning, signal }));
+      const stopped = new Promise<void>((resolve) => {
         if (host.signal.aborted) resolve();
         else host.signal.addEventListener('abort', () => resolve(), { once: true });
       });
+      await Promise.race([stopped, server.lost]);
       // Before the plugins end, so that their end does not count as a failure.
       await server.close();
       await door.close(new PlatformError('unavailable', 'the server is shutting down'));
+      ended.abort();
       await Promise.all(kept);
+      if (host.signal.aborted) return;
+      const problem = 'this server was silent for so long that another one took over its store';
+      throw new PlatformError('unavailable', `${problem}; stop that one before you start this one again`);
     });
 }

@@ -28,7 +28,7 @@ export interface Extent {
  * system's error when it cannot be opened.
  */
 export function openDataFile(path: string): number {
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o664);
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
     readExtent(file, path);

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PlatformError } from '../../base/errors.js';
-import { makeFolder } from '../../base/make-folder.js';
+import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import { requireFreeSpace } from './space.js';
 
 /** The two files of LMDB. */
@@ -15,7 +15,7 @@ const LOCK_FILE = 'lock.mdb';
  * Throws a PlatformError with code `storage`, or the operating system's error.
  */
 export function prepareFolder(folder: string): string {
-  makeFolder(folder);
+  makeFolder(folder, OWNER_ONLY);
   const path = realpathSync(folder);
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   requireStoreFolder(path);

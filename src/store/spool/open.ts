@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.js';
 import { openMongoStore } from '../mongodb/open.js';
 import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
 import { SpoolingResultStore } from './result-store.js';
@@ -19,8 +20,7 @@ export async function openTeamStore(uri: string, dataFolder: string, options: St
       warn(`results for ${place} wait in ${spool.folder}: bring them there with "mlmodelscope store sync"`);
     }
   } catch (thrown) {
-    await remote.close();
-    throw thrown;
+    warn(`${messageOf(thrown)} Results that wait for ${place} there are not seen.`);
   }
   return new SpoolingResultStore(remote, spool, { warn, onSpooled: options.onSpooled ?? (() => undefined) });
 }

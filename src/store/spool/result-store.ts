@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import type { Measurement } from '../../measurement/measurement.js';
+import type { Measurement, MeasurementKey } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
@@ -23,6 +23,7 @@ export interface SpoolingOptions {
  */
 export class SpoolingResultStore implements ResultStore {
   #isGone = false;
+  #hasWarnedOfSpool = false;
   #closed: Promise<void> | undefined;
   readonly #puts = new Set<Promise<void>>();
 
@@ -47,7 +48,7 @@ export class SpoolingResultStore implements ResultStore {
       : await this.remote.findMeasurements(signatures, system, setup);
     const found = new Map<string, Measurement>();
     for (const signature of signatures) {
-      const measurement = stored.get(signature) ?? (await this.spool.findMeasurement({ signature, system, setup }));
+      const measurement = stored.get(signature) ?? (await this.#spooled({ signature, system, setup }));
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return found;
@@ -91,7 +92,7 @@ export class SpoolingResultStore implements ResultStore {
   async #close(): Promise<void> {
     await Promise.allSettled(this.#puts);
     await this.remote.close();
-    await this.spool.close();
+    await this.#attempt(() => this.spool.close());
   }
 
   async #put(record: TransferRecord, put: () => Promise<void>): Promise<void> {
@@ -109,7 +110,8 @@ export class SpoolingResultStore implements ResultStore {
     const waiting = sleep(SAFE_AFTER_MS, true, { signal: done.signal }).catch(() => false);
     const isSlow = await Promise.race([putting.then(() => false).catch(() => false), waiting]);
     done.abort();
-    const spooled = isSlow ? await this.spool.put(record) : undefined;
+    // As long as the server may answer, nothing is lost without it.
+    const spooled = isSlow ? await this.#attempt(() => this.spool.put(record)) : undefined;
     try {
       await putting;
     } catch (thrown) {
@@ -117,7 +119,26 @@ export class SpoolingResultStore implements ResultStore {
       this.#giveUp(thrown);
       return this.#keep(record);
     }
-    if (spooled !== undefined) await this.spool.remove(spooled);
+    // What stays there is brought to the server once more, which changes nothing.
+    if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
+  }
+
+  /** What waits on this machine; nothing where that cannot be read. */
+  #spooled(key: MeasurementKey): Promise<Measurement | undefined> {
+    return this.#attempt(() => this.spool.findMeasurement(key));
+  }
+
+  /** Does something with the spool that can be done without. */
+  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!this.#hasWarnedOfSpool) {
+        this.options.warn(`${messageOf(thrown)} Should the server go away, nothing can be kept on this machine.`);
+      }
+      this.#hasWarnedOfSpool = true;
+      return undefined;
+    }
   }
 
   #giveUp(reason: PlatformError): void {

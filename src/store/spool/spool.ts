@@ -80,8 +80,10 @@ export class Spool {
   }
 
   async #documents() {
-    this.#store ??= openEmbeddedStore(this.folder, this.options);
-    return (await this.#store).collection(SPOOLED);
+    const store = (this.#store ??= openEmbeddedStore(this.folder, this.options));
+    // What is wrong may be mended the next time.
+    store.catch(() => (this.#store = undefined));
+    return (await store).collection(SPOOLED);
   }
 }
 

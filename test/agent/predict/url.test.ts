@@ -10,6 +10,13 @@ const MAX_BYTES = 1000;
 
 /** How the server of these tests answers, by path. */
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
+  // It ends with its connection.
+  '/slow-without-length': (_, response) => {
+    response.removeHeader('transfer-encoding');
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200, { connection: 'close' });
+    response.write('0123');
+  },
   '/ten': (_, response) => response.end('0123456789'),
   '/as-large-as-may-be': (_, response) => response.end(Buffer.alloc(MAX_BYTES)),
   '/said-to-be-large': (_, response) => response.writeHead(200, { 'content-length': 2 ** 30 }).write('x'),
@@ -68,6 +75,13 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
   test('gets its bytes', async () => {
     assert.equal(String(await fetch(`${origin}/ten`)), '0123456789');
     assert.equal((await fetch(`${origin}/as-large-as-may-be`)).length, MAX_BYTES);
+  });
+
+  test('takes no part of an answer for the whole where it is too slow', async () => {
+    const tooLong = new AbortController();
+    const fetched = fetch(`${origin}/slow-without-length`, tooLong.signal);
+    setTimeout(() => tooLong.abort(new PlatformError('cancelled', 'too long')), 200);
+    await assert.rejects(fetched, refused('cancelled', /too long/));
   });
 
   test('follows where it leads', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
@@ -26,6 +26,17 @@ async function storeWithMeasurements(t: TestContext): Promise<string> {
   await store.close();
   return folder;
 }
+
+describe('a new store', { skip: process.platform === 'win32' }, () => {
+  it('can be read by its owner only', async (t) => {
+    const folder = join(await temporaryFolder(t), 'stores', 'mine');
+    await (await openEmbeddedStore(folder, {})).close();
+    const modes = await Promise.all(
+      [join(folder, '..'), folder, join(folder, 'data.mdb')].map(async (path) => (await stat(path)).mode & 0o077),
+    );
+    assert.deepEqual(modes, [0, 0, 0]);
+  });
+});
 
 /** Puts texts into a closed store's tables, or into a new LMDB environment, past our code. */
 async function tamper(folder: string, table: string, change: (text: string | undefined) => string): Promise<void> {

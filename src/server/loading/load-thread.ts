@@ -1,0 +1,74 @@
+// A worker thread that reads submissions, one at a time; see submission-loader.ts. Whatever a submission makes it do, the
+// server goes on answering others.
+import { createHash } from 'node:crypto';
+import { parentPort } from 'node:worker_threads';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { loadSubmission } from '../../evaluation/submission.js';
+import { fromWireSubmission, toWireSubmission } from '../../evaluation/wire/submission-wire.js';
+import { Submission } from '../../generated/mlmodelscope/evaluation/v1/submission.js';
+import { CountingReader, VALUE_BYTES } from '../../rpc/counting-reader.js';
+import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
+import type { FromThread, ToThread } from './messages.js';
+
+/** As many as any request of this size may have; see docs/security.md. */
+const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
+
+/** Thrown where nobody wants the graphs. */
+class NotWanted extends Error {}
+
+function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {
+  const tooMany = (): PlatformError =>
+    new PlatformError(code, `${what} has more than the ${MAX_VALUES} values that there may be; submit fewer models`);
+  try {
+    return Submission.decode(new CountingReader(bytes, MAX_VALUES, tooMany));
+  } catch (cause) {
+    if (cause instanceof PlatformError) throw cause;
+    throw new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** What is kept travels to a plugin, as a message with limits of its own. */
+function encoded(submission: Submission): Uint8Array {
+  const bytes = Submission.encode(submission).finish();
+  if (bytes.length > MAX_MESSAGE_BYTES) {
+    const problem = `without weights, the models take more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB`;
+    throw new PlatformError('model', `${problem}; submit fewer of them at a time`);
+  }
+  decoded(bytes, 'model', 'what the models become without their weights');
+  return bytes;
+}
+
+async function load(bytes: Uint8Array, areGraphsWanted: () => Promise<boolean>): Promise<Uint8Array> {
+  const message = decoded(bytes, 'usage', 'the request');
+  const digest = createHash('sha256').update(Submission.encode(message).finish()).digest('hex');
+  const { submission } = await loadSubmission(fromWireSubmission(message), async ({ name, plugin }, requirements) => {
+    send({ kind: 'described', described: { digest, name, plugin, requirements } });
+    if (!(await areGraphsWanted())) throw new NotWanted();
+  });
+  return encoded(toWireSubmission(submission));
+}
+
+function send(message: FromThread): void {
+  const owned = message.kind === 'loaded' && message.bytes !== undefined ? [message.bytes.buffer as ArrayBuffer] : [];
+  parentPort?.postMessage(message, owned);
+}
+
+let answer = (_areWanted: boolean): void => {};
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.kind === 'graphs') {
+    answer(message.areWanted);
+    return;
+  }
+  const areGraphsWanted = (): Promise<boolean> => new Promise((resolve) => (answer = resolve));
+  load(message.bytes, areGraphsWanted).then(
+    (bytes) => send({ kind: 'loaded', bytes }),
+    (error: unknown) => {
+      if (error instanceof NotWanted) send({ kind: 'loaded', bytes: undefined });
+      else {
+        const code = error instanceof PlatformError ? error.code : 'internal';
+        send({ kind: 'failed', code, message: messageOf(error) });
+      }
+    },
+  );
+});

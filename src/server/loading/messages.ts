@@ -1,0 +1,22 @@
+import type { ErrorCode } from '../../base/errors.js';
+import type { Requirements } from '../../manifest/index.js';
+
+/** What a submission's manifests say, before any of its graphs is read. */
+export interface Described {
+  /** What tells two submissions apart: 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly name: string;
+  readonly plugin: string;
+  readonly requirements: Requirements;
+}
+
+/** To the thread: a submission as it travels, then whether its graphs are wanted as well. */
+export type ToThread =
+  { readonly kind: 'load'; readonly bytes: Uint8Array } | { readonly kind: 'graphs'; readonly areWanted: boolean };
+
+/** From the thread: `described` comes first, and waits for an answer. The others are the end. */
+export type FromThread =
+  | { readonly kind: 'described'; readonly described: Described }
+  /** The submission with its models' graphs only; undefined where they were not wanted. */
+  | { readonly kind: 'loaded'; readonly bytes: Uint8Array | undefined }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };

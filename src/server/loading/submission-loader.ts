@@ -1,0 +1,109 @@
+import { Worker } from 'node:worker_threads';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { Places } from '../places.js';
+import type { Described, FromThread, ToThread } from './messages.js';
+
+export interface LoadLimits {
+  /** Submissions that are read at the same time; others wait. */
+  readonly atOnce: number;
+  /** Reading one may take. */
+  readonly timeMs: number;
+  /** Memory of a thread, its bytes as they came besides. */
+  readonly memoryMib: number;
+}
+
+/** The largest submissions that are meant well take some seconds and a few hundred MiB. */
+const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
+
+/** Decides by the manifests whether the graphs are wanted. What it throws ends the loading. */
+export type Decide = (described: Described) => boolean;
+
+/**
+ * Reads submissions in threads with limits of memory and time. Threads wait for the next submission; one that has met its
+ * limits is replaced.
+ */
+export class SubmissionLoader {
+  readonly #limits: LoadLimits;
+  readonly #places: Places;
+  readonly #idle: Worker[] = [];
+
+  constructor(limits: Partial<LoadLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+    this.#places = new Places(this.#limits.atOnce);
+  }
+
+  /**
+   * @param bytes a submission as it travels
+   * @returns the same with its models' graphs only; undefined where they were not wanted
+   * @throws PlatformError what is wrong with it, `model` where it takes too much time or memory, and what `decide` throws
+   */
+  async load(bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
+    const leave = await this.#places.take();
+    try {
+      return await this.#loadIn(this.#idle.pop() ?? this.#start(), bytes, decide);
+    } finally {
+      leave();
+    }
+  }
+
+  #start(): Worker {
+    const resourceLimits = { maxOldGenerationSizeMb: this.#limits.memoryMib };
+    return new Worker(new URL('./load-thread.js', import.meta.url), { resourceLimits });
+  }
+
+  #loadIn(thread: Worker, bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      let refusal: Error | undefined;
+      const fail = (error: unknown): void => {
+        settle();
+        void thread.terminate();
+        reject(error instanceof Error ? error : new PlatformError('internal', messageOf(error)));
+      };
+      const overdue = setTimeout(() => fail(tooMuch(`${this.#limits.timeMs / 1000} s`)), this.#limits.timeMs);
+      const onError = (error: unknown): void => {
+        const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+        fail(isMemory ? tooMuch(`${this.#limits.memoryMib} MiB of memory`) : error);
+      };
+      const onExit = (): void => fail(new PlatformError('internal', 'reading the submission ended without a word'));
+      const onMessage = (message: FromThread): void => {
+        if (message.kind === 'described') {
+          let areWanted = false;
+          try {
+            areWanted = decide(message.described);
+          } catch (thrown) {
+            refusal = thrown instanceof Error ? thrown : new PlatformError('internal', messageOf(thrown));
+          }
+          post(thread, { kind: 'graphs', areWanted });
+          return;
+        }
+        settle();
+        this.#idle.push(thread.on('error', ignore));
+        thread.unref();
+        if (refusal !== undefined) reject(refusal);
+        else if (message.kind === 'failed') reject(new PlatformError(message.code, message.message));
+        else resolve(message.bytes);
+      };
+      const settle = (): void => {
+        clearTimeout(overdue);
+        thread.off('error', onError).off('exit', onExit).off('message', onMessage);
+      };
+      thread.off('error', ignore).on('error', onError).on('exit', onExit).on('message', onMessage);
+      thread.ref();
+      post(thread, { kind: 'load', bytes });
+    });
+  }
+}
+
+/** An idle thread has nothing to say. */
+function ignore(): void {}
+
+function post(thread: Worker, message: ToThread): void {
+  thread.postMessage(message);
+}
+
+function tooMuch(limit: string): PlatformError {
+  return new PlatformError(
+    'model',
+    `reading the models takes more than ${limit}; submit fewer or smaller ones at a time`,
+  );
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { type Clock, monotonicClock } from '../base/clock.js';
+import { PlatformError } from '../base/errors.js';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
+
+/** Time between two signs of life. */
+const BEAT_MS = 1000;
+
+/** Who gives no sign of life for so long is dead: several beats, so that a busy machine is no death. */
+const SILENCE_MS = 5000;
+
+/** Time between two looks at the others while a server starts. */
+const LOOK_MS = 500;
+
+const claimSchema = z.strictObject({
+  id: z.string(),
+  /** A server takes on what the store has; a command runs its own evaluations only. */
+  role: z.enum(['starting', 'server', 'command']),
+  /** Who it is, for messages. */
+  host: z.string(),
+  pid: z.int(),
+  /** Grows for as long as it lives. */
+  beat: z.int(),
+});
+
+type Claim = Readonly<z.infer<typeof claimSchema>>;
+
+const CLAIMS: CollectionDefinition<Claim> = {
+  name: 'store_claims',
+  schema: claimSchema,
+  key: ['id'],
+  indexes: [],
+};
+
+export interface ClaimOptions {
+  /** A server needs the store for itself; commands share it with one another, and with a server that is there already. */
+  readonly role: 'server' | 'command';
+  /** Called where a server has to wait to see whether others still live. */
+  readonly onWait?: ((message: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * The right of a server to take on the evaluations of a store. It is kept in the store, each claim in a document of its
+ * own: a claimant writes first and looks at the others afterwards, so that of two who start at once at least one sees the
+ * other. No clock is compared with another machine's: who lives is seen by its beats.
+ */
+export class StoreClaim {
+  readonly #stop = new AbortController();
+  #isLost = false;
+  #beating: Promise<void> = Promise.resolve();
+  #lose = (): void => {};
+  /** Resolves when another server has taken this one for dead and has the store now. */
+  readonly lost = new Promise<void>((resolve) => (this.#lose = resolve));
+
+  private constructor(
+    private readonly claims: Collection<Claim>,
+    private readonly clock: Clock,
+    private claim: Claim,
+  ) {}
+
+  /** @throws PlatformError `unavailable` where another server, or a command, is at work on the store */
+  static async take(store: ResultStore, { role, onWait, clock = monotonicClock }: ClaimOptions): Promise<StoreClaim> {
+    const claims = store.collection(CLAIMS);
+    const first = role === 'server' ? 'starting' : role;
+    const document: Claim = { id: randomUUID(), role: first, host: hostname(), pid: process.pid, beat: 0 };
+    const claim = new StoreClaim(claims, clock, document);
+    await claims.put(document);
+    claim.#beating = claim.#beat();
+    try {
+      if (role === 'server') await claim.#becomeServer(onWait);
+      return claim;
+    } catch (error) {
+      await claim.release();
+      throw error;
+    }
+  }
+
+  /** Gives the store to others. */
+  async release(): Promise<void> {
+    this.#stop.abort();
+    await this.#beating;
+    if (this.#isLost) return;
+    // Where the store is away, the silence says it.
+    await this.claims.delete({ id: this.claim.id }).catch(() => undefined);
+  }
+
+  async #becomeServer(onWait: ((message: string) => void) | undefined): Promise<void> {
+    const first = await this.#others();
+    if (first.size > 0) {
+      const names = [...first.values()].map(nameOf).join(', ');
+      onWait?.(`${names} did not say that the work on this store has ended; waiting ${SILENCE_MS / 1000} s for a sign`);
+      await this.#waitForSilence(first);
+    }
+    await this.#put({ role: 'server' });
+    // Who began after the last look is seen now, or sees this one.
+    await this.#yieldTo(first);
+  }
+
+  /** Removes the others when none of them has given a sign of life for long enough. */
+  async #waitForSilence(first: ReadonlyMap<string, Claim>): Promise<void> {
+    const started = this.clock.now();
+    while (this.clock.now() - started < SILENCE_MS) {
+      await this.clock.sleep(LOOK_MS);
+      await this.#yieldTo(first);
+    }
+    for (const [id, { beat }] of await this.#others()) {
+      if (first.get(id)?.beat === beat) await this.claims.delete({ id });
+    }
+  }
+
+  /** @throws PlatformError `unavailable` where another one that goes first has given a sign of life since `first` */
+  async #yieldTo(first: ReadonlyMap<string, Claim>): Promise<void> {
+    for (const other of (await this.#others()).values()) {
+      if (first.get(other.id)?.beat !== other.beat && goesFirst(other, this.claim)) throw taken(other);
+    }
+  }
+
+  async #others(): Promise<ReadonlyMap<string, Claim>> {
+    const others = new Map<string, Claim>();
+    for await (const claim of this.claims.find({})) if (claim.id !== this.claim.id) others.set(claim.id, claim);
+    return others;
+  }
+
+  async #put(changes: Partial<Claim>): Promise<void> {
+    this.claim = { ...this.claim, ...changes };
+    await this.claims.put(this.claim);
+  }
+
+  async #beat(): Promise<void> {
+    const { signal } = this.#stop;
+    for (;;) {
+      await this.clock.sleep(BEAT_MS, signal);
+      if (signal.aborted) return;
+      try {
+        const known = await this.claims.get({ id: this.claim.id });
+        if (known === undefined) {
+          this.#isLost = true;
+          this.#lose();
+          return;
+        }
+        await this.#put({ beat: this.claim.beat + 1 });
+      } catch {
+        // The store is away for a while: nobody else gets at it either, or sees that there is no sign of life.
+      }
+    }
+  }
+}
+
+/** Of two that start at once, one stays. */
+function goesFirst(other: Claim, own: Claim): boolean {
+  return other.role !== 'starting' || other.id < own.id;
+}
+
+function nameOf({ role, host, pid }: Claim): string {
+  return `${role === 'command' ? 'a command' : 'a server'} (process ${pid} on ${host})`;
+}
+
+function taken(other: Claim): PlatformError {
+  const problem = `${nameOf(other)} is at work on this store, and both would run the same evaluations`;
+  return new PlatformError('unavailable', `${problem}; stop it first, or give this server a store of its own`);
+}

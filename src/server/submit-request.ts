@@ -1,0 +1,31 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { EvaluationServiceService } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+
+/** A SubmitEvaluationRequest whose submission is still as it came: what decodes it is not the server's event loop. */
+export interface SubmitRequest {
+  readonly evaluationId: string;
+  readonly submission: Uint8Array;
+}
+
+/** Field numbers of SubmitEvaluationRequest. */
+const EVALUATION_ID = 1;
+const SUBMISSION = 2;
+
+function read(source: Uint8Array | BinaryReader): SubmitRequest {
+  // The server gives a reader that counts what it reads.
+  const reader = source instanceof BinaryReader ? source : new BinaryReader(source);
+  let evaluationId = '';
+  // Two would be merged: messages one after the other are their merger.
+  const submissions: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === EVALUATION_ID && type === WireType.LengthDelimited) evaluationId = reader.string();
+    else if (field === SUBMISSION && type === WireType.LengthDelimited) submissions.push(reader.bytes());
+    else reader.skip(type, field);
+  }
+  const [only = new Uint8Array()] = submissions;
+  return { evaluationId, submission: submissions.length <= 1 ? only : Buffer.concat(submissions) };
+}
+
+/** The method with requests of that kind. */
+export const submitEvaluationInBytes = { ...EvaluationServiceService.submitEvaluation, requestDeserialize: read };

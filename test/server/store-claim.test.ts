@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../../src/base/clock.js';
+import { StoreClaim } from '../../src/server/store-claim.js';
+import { startServer } from '../../src/server/server.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { refusal } from '../rpc/support/refusal.js';
+
+const deadline = { timeout: 60_000 };
+
+/** Twenty times as fast as others. */
+const fast: Clock = {
+  now: () => performance.now() * 20,
+  sleep: (ms, signal) => setTimeout(ms / 20, undefined, { signal }).catch(() => undefined),
+};
+
+/** A claimant that is suspended, or killed: nothing it waits for comes. */
+function suspendable(): { readonly clock: Clock; readonly suspend: () => void; readonly wake: () => void } {
+  let [wake, awake] = [(): void => {}, Promise.resolve()];
+  const suspend = (): void => {
+    awake = new Promise((resolve) => (wake = resolve));
+  };
+  return {
+    clock: {
+      now: fast.now,
+      sleep: async (ms, signal) => {
+        await fast.sleep(ms, signal);
+        await awake;
+      },
+    },
+    suspend,
+    wake: () => wake(),
+  };
+}
+
+function server(store: ResultStore, clock = fast): Promise<StoreClaim> {
+  return StoreClaim.take(store, { role: 'server', clock });
+}
+
+const inUse = refusal('unavailable', /a server \(process \d+ on .*\) is at work on this store/);
+
+describe('the claim to a store', deadline, () => {
+  it('is refused to a second server until the first one has ended', async () => {
+    const store = await openMemoryStore();
+    const first = await server(store);
+    await assert.rejects(server(store), inUse);
+    await first.release();
+    await (await server(store)).release();
+  });
+
+  it('goes to exactly one of several servers that start at once', async () => {
+    const store = await openMemoryStore();
+    const settled = await Promise.allSettled(Array.from({ length: 5 }, () => server(store)));
+    const taken = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    assert.equal(taken.length, 1);
+    await taken[0]?.release();
+  });
+
+  it('passes on from a server that was killed, which learns of it should it live after all', async () => {
+    const store = await openMemoryStore();
+    const { clock, suspend, wake } = suspendable();
+    const first = await server(store, clock);
+    suspend();
+    const said: string[] = [];
+    const onWait = (message: string) => said.push(message);
+    const second = await StoreClaim.take(store, { role: 'server', clock: fast, onWait });
+    assert.match(said.join(), /did not say that the work on this store has ended; waiting 5 s/);
+    wake();
+    await first.lost;
+    await first.release();
+    await assert.rejects(server(store), inUse);
+    await second.release();
+  });
+
+  it('is shared by commands, which keep a server from going on with what they run', async () => {
+    const store = await openMemoryStore();
+    const commands = [1, 2].map(() => StoreClaim.take(store, { role: 'command', clock: fast }));
+    await Promise.all(commands);
+    await assert.rejects(server(store), refusal('unavailable', /a command \(process/));
+    for (const command of commands) await (await command).release();
+    const serving = await server(store);
+    await (await StoreClaim.take(store, { role: 'command', clock: fast })).release();
+    await serving.release();
+  });
+
+  it('is what a server starts with, and gives back when it is closed', async (t) => {
+    const store = await openMemoryStore();
+    const listen = { host: '127.0.0.1', port: 0 };
+    const first = await startServer({ listen, store });
+    t.after(() => first.close());
+    await assert.rejects(startServer({ listen, store }), inUse);
+    await first.close();
+    await (await startServer({ listen, store })).close();
+  });
+});

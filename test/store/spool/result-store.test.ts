@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { PlatformError } from '../../../src/base/errors.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import type { ResultStore } from '../../../src/store/result-store.js';
+import { SpoolingResultStore } from '../../../src/store/spool/result-store.js';
+import { Spool } from '../../../src/store/spool/spool.js';
+import { refusal } from '../../rpc/support/refusal.js';
+import { until } from '../../support/until.js';
+import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { temporaryFolder } from '../temporary-folder.js';
+
+/** A server's store whose spool cannot be used, as on a full disk: its folder holds something else. */
+async function withoutSpool(t: TestContext, putMeasurement: (remote: ResultStore) => ResultStore['putMeasurement']) {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'in-the-way'), '');
+  const warnings: string[] = [];
+  const remote = await openMemoryStore();
+  const slow: ResultStore = Object.create(remote, {
+    putMeasurement: { value: putMeasurement(remote) },
+    findMeasurements: { value: remote.findMeasurements.bind(remote) },
+    close: { value: remote.close.bind(remote) },
+  }) as ResultStore;
+  const warn = (message: string): void => void warnings.push(message);
+  const store = new SpoolingResultStore(slow, new Spool(folder, {}), { warn, onSpooled: () => undefined });
+  t.after(() => store.close());
+  return { store, warnings };
+}
+
+describe('a server’s store whose spool cannot be used', { timeout: 60_000 }, () => {
+  it('waits for a server that comes back, and says once what would be lost without it', async (t) => {
+    const { store, warnings } = await withoutSpool(t, (remote) => async (measurement) => {
+      // Slow enough that the spool is tried.
+      await until(() => warnings.length > 0);
+      await remote.putMeasurement(measurement);
+    });
+    await Promise.all([0, 1].map((index) => store.putMeasurement(sampleMeasurement(index))));
+    const found = await store.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
+    assert.equal(found.size, 2);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /is not a store.*nothing can be kept on this machine/);
+  });
+
+  it('is read, what the server does not have included', async (t) => {
+    const { store } = await withoutSpool(t, (remote) => (measurement) => remote.putMeasurement(measurement));
+    await store.putMeasurement(sampleMeasurement(0));
+    const found = await store.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
+    assert.deepEqual([...found.keys()], [signatureOf(0)]);
+  });
+
+  it('fails where the server is gone as well', async (t) => {
+    const { store } = await withoutSpool(t, () => () => Promise.reject(new PlatformError('unavailable', 'gone')));
+    await assert.rejects(store.putMeasurement(sampleMeasurement(0)), refusal('storage', /is not a store/));
+  });
+});
