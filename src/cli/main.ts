@@ -15,7 +15,7 @@ import { processTerminal, type Terminal } from './terminal.js';
 const EXIT_USAGE = 2;
 
 /**
- * Ends this process as an interrupt does that nobody handles; a shell makes 130 of it. Not by process.exit: that waits for the
+ * Ends this process as an unhandled interrupt does; a shell makes 130 of it. Not by process.exit: that waits for the
  * store's threads, which may in turn wait for it when they are in the middle of a write.
  */
 function endNow(): void {
@@ -39,7 +39,7 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
     terminal.err(message);
     process.exit(exitCode);
   };
-  // Whoever read a stream has seen enough, as in `| head`: there is nobody to work for, and the store has all results.
+  // The reader of a stream has seen enough, as in `| head`: there is no work left, and the store has all results.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') interrupt.abort();
     else end(new PlatformError('storage', `standard output cannot be written: ${error.message}; make room for it`));
@@ -82,7 +82,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const host = createHost(terminal, interrupt.signal);
   const exitCode = await runCommand(argv, terminal, host);
   await host.close();
-  // What was asked for is done; that nobody saw the trace of it changes nothing.
+  // The work is done; that its trace was not seen changes nothing.
   await activeTracing()
     ?.close()
     .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));

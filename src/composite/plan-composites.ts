@@ -40,7 +40,7 @@ const EVENTS_PER_NODE = 4;
 /** A runtime without a model, and what it adds per session. */
 const RUNTIME_BYTES = 256 * 2 ** 20;
 
-/** Weights are there as filled, and once more where the runtime packs them for its kernels. */
+/** Weights are there as filled, and a second time where the runtime packs them for its kernels. */
 const COPIES_OF_WEIGHTS = 2;
 
 interface Facts {

@@ -18,7 +18,7 @@ export async function* whileTelling<T>(
     hasEnded = true;
     wake();
   });
-  // Whoever takes the result gets what it throws as well.
+  // The caller that takes the result gets its errors as well.
   result.catch(() => undefined);
   for (;;) {
     const events = told;

@@ -26,7 +26,7 @@ export interface ReadOptions {
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
 export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
-  // Not blocking, so that a pipe that nobody writes to cannot hold up the process before it is seen to be none of ours.
+  // Not blocking, so that a pipe without a writer cannot hold up the process before it is seen to be none of ours.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);

@@ -140,7 +140,7 @@ function traceOf(
   });
 }
 
-/** The same thing has the same identifier, whoever keeps it. */
+/** The same thing has the same identifier, wherever it is kept. */
 function objectId(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

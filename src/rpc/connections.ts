@@ -63,7 +63,7 @@ export class Connections {
     const peer = peerOf(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
     this.#byPeer.set(peer, { socket, firstCall, receiving: 0, settledBytes: 0, answeringBytes: 0 });
-    // Whoever serves the socket handles its errors; between two owners there may be none, and the process would end.
+    // The owner of the socket handles its errors; between two owners there may be none, and the process would end.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(firstCall);

@@ -144,7 +144,7 @@ export class StoreClaim {
         }
         await this.#put({ beat: this.claim.beat + 1 });
       } catch {
-        // The store is away for a while: nobody else gets at it either, or sees that there is no sign of life.
+        // The store is away for a while: no other server reaches it either, or sees that there is no sign of life.
       }
     }
   }

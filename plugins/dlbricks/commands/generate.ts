@@ -58,7 +58,7 @@ function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
   );
 }
 
-/** What whoever gets the suite learns, for its owner to weigh. */
+/** What the suite tells its reader, for its owner to weigh. */
 function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
   const noun = cut === 'kernel' ? 'kernel' : 'layer';
   return [
@@ -88,8 +88,8 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
 The suite holds no weights, no names, and no order or topology beyond one brick.
 It shows the operator, attributes and shapes of each brick, and the memory that
 its model touches, rounded to a power of two. The recipe says which bricks make
-which model: keep it. Whoever has the suite measures it, and the results come
-back for composing. One kernel per brick, the default, shows least. At the end
+which model: keep it. Another machine measures the suite, and you compose
+estimates from the results. One kernel per brick, the default, shows least. At the end
 the command prints what the suite discloses.
 
 Example, of which the second line may run anywhere:

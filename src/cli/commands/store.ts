@@ -82,7 +82,7 @@ async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(lines), process.stdout, { end: false });
   } catch (thrown) {
-    // Whoever read it has seen enough.
+    // The reader has seen enough.
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE')) throw thrown;
   }
 }

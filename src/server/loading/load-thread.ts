@@ -13,7 +13,7 @@ import type { FromThread, ToThread } from './messages.js';
 /** As many as any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
-/** Thrown where nobody wants the graphs. */
+/** Thrown where the graphs are not wanted. */
 class NotWanted extends Error {}
 
 function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {

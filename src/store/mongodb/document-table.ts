@@ -139,7 +139,7 @@ export class DocumentTable {
       if (joined !== undefined) return joined;
       current = await this.connection.run(READ, () => this.#collection.findOne({ _id: document._id }));
     }
-    // As it is: whoever reads it finds its fields to be missing, and says so.
+    // As it is: its reader finds that fields are missing, and says so.
     return current === null ? undefined : decodeDocument(current);
   }
 

@@ -50,7 +50,7 @@ export class Patience {
         firstPauseMs: FIRST_PAUSE_MS,
         longestPauseMs: LONGEST_PAUSE_MS,
         isPassing: this.options.isPassing,
-        // The abort ends a pause only: what is asked for then is asked for once more.
+        // The abort ends a pause only: the request is then made again.
         clock: { now: this.#clock.now, sleep: (ms) => this.#clock.sleep(ms, this.options.signal) },
       });
     } finally {

@@ -119,7 +119,7 @@ export class SpoolingResultStore implements ResultStore {
       this.#giveUp(thrown);
       return this.#keep(record);
     }
-    // What stays there is brought to the server once more, which changes nothing.
+    // What stays there is brought to the server again, which changes nothing.
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
   }
 

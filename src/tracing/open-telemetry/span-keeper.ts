@@ -65,7 +65,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
     this.#held = [];
     if (spans.length === 0) return;
     this.#putting = this.#putting.then(() => sink(spans));
-    // It is told by the next flush, until when nobody waits for it.
+    // It is told by the next flush, and nothing waits for it until then.
     this.#putting.catch(() => {});
   }
 }
