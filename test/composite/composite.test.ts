@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Composite, compositeOf } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
@@ -41,8 +39,7 @@ async function executedOf({ benchmark }: Composite, folder: string): Promise<rea
       return profiled;
     },
   };
-  const temporary = join(tmpdir(), `composite-test-${process.pid}`);
-  const opened = await openFilledModel(profiling, materialize(benchmark), OPTIONS, { temporaryFolder: temporary });
+  const opened = await openFilledModel(profiling, materialize(benchmark), OPTIONS, { temporaryFolder: folder });
   try {
     const run = opened.prepare(makeFeeds(benchmark));
     await run.execute();

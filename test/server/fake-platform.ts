@@ -1,5 +1,6 @@
 import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
+import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
@@ -79,4 +80,16 @@ export async function openPlatform(
       return () => link.plugin.close();
     },
   };
+}
+
+const forever = new AbortController().signal;
+
+/** Everything that happens to an evaluation until its end, the result included. */
+export async function eventsOf(platform: Platform, id: string): Promise<readonly PlatformEvent[]> {
+  const events: PlatformEvent[] = [];
+  for await (const logged of platform.follow(id, 0, forever)) {
+    const { event } = logged;
+    events.push(event.kind === 'done' ? { ...event, resultJson: await platform.result(id, logged) } : event);
+  }
+  return events;
 }

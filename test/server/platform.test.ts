@@ -3,11 +3,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
-import type { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
-import { AGENT, directoryWith, openPlatform, submitted } from './fake-platform.js';
+import { AGENT, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
@@ -15,16 +14,6 @@ const deadline = { timeout: 120_000 };
 const ID = 'evaluation-1';
 
 const forever = new AbortController().signal;
-
-/** Everything that happens until the end, the result included. */
-async function eventsOf(platform: Platform, id = ID): Promise<readonly PlatformEvent[]> {
-  const events: PlatformEvent[] = [];
-  for await (const logged of platform.follow(id, 0, forever)) {
-    const { event } = logged;
-    events.push(event.kind === 'done' ? { ...event, resultJson: await platform.result(id, logged) } : event);
-  }
-  return events;
-}
 
 async function fresh(t: TestContext, limits = {}) {
   const store = await openMemoryStore();
@@ -49,7 +38,7 @@ describe('an evaluation', deadline, () => {
     );
     await platform.submit(ID, submitted());
     const { address } = AGENT;
-    assert.deepEqual(await eventsOf(platform), [
+    assert.deepEqual(await eventsOf(platform, ID), [
       { kind: 'started', plugin: 'fake', pluginVersion: '1.2.3', agent: address, attempt: 1 },
       ...told.slice(0, -1),
       { kind: 'done', resultJson: '{"answer":42}', partial: false },
@@ -68,7 +57,7 @@ describe('an evaluation', deadline, () => {
       }),
     );
     await platform.submit(ID, submitted());
-    const last = (await eventsOf(platform)).at(-1);
+    const last = (await eventsOf(platform, ID)).at(-1);
     const resultJson = '{"name":"tiny","layers":[["four",4]],"framework":"fake"}';
     assert.deepEqual(last, { kind: 'done', partial: false, resultJson });
   });
@@ -83,7 +72,7 @@ describe('an evaluation', deadline, () => {
       }),
     );
     await Promise.all([platform.submit(ID, submitted()), platform.submit(ID, submitted())]);
-    await eventsOf(platform);
+    await eventsOf(platform, ID);
     await platform.submit(ID, submitted());
     await assert.rejects(platform.submit(ID, submitted({ threads: 2 })), /another evaluation already/);
     assert.equal(runs, 1);
@@ -93,7 +82,7 @@ describe('an evaluation', deadline, () => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
     await platform.submit(ID, submitted());
-    await eventsOf(platform);
+    await eventsOf(platform, ID);
     const later: number[] = [];
     for await (const { sequence } of platform.follow(ID, 1, forever)) later.push(sequence);
     assert.deepEqual(later, [2]);
@@ -135,7 +124,7 @@ describe('an evaluation', deadline, () => {
     await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
     assert.equal(stopped, true);
-    assert.deepEqual((await eventsOf(platform)).at(-1), { kind: 'cancelled' });
+    assert.deepEqual((await eventsOf(platform, ID)).at(-1), { kind: 'cancelled' });
   });
 
   it('that waits can be cancelled as well', async (t) => {
@@ -273,7 +262,7 @@ describe('a plugin that', deadline, () => {
     detach();
     await until(async () => (await platform.get(ID)).record.state === 'queued');
     attach(obedient);
-    const events = await eventsOf(platform);
+    const events = await eventsOf(platform, ID);
     assert.deepEqual(
       events.map((event) => (event.kind === 'started' ? event.attempt : event.kind)),
       [1, 'note', 'waiting', 2, 'done'],
@@ -295,7 +284,7 @@ describe('a plugin that', deadline, () => {
       if (platform.plugins().length === 0) detach = attach(fatal);
       return (await platform.get(ID)).record.state === 'failed';
     });
-    const last = (await eventsOf(platform)).at(-1);
+    const last = (await eventsOf(platform, ID)).at(-1);
     assert.ok(last?.kind === 'failed');
     assert.match(last.message, /the plugin fake went away 3 times/);
   });
@@ -304,7 +293,7 @@ describe('a plugin that', deadline, () => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
     await platform.submit(ID, submitted({ settings: { depth: 3 } }));
-    const last = (await eventsOf(platform)).at(-1);
+    const last = (await eventsOf(platform, ID)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'manifest');
     assert.match(last.message, /^tiny\.yml:1:\d+: settings\.depth: expected .*, found the unknown key "depth"/);
   });
@@ -323,98 +312,5 @@ describe('plugins', deadline, () => {
     await Promise.allSettled(attached);
     attach(obedient);
     await until(() => platform.plugins().length === 1);
-  });
-});
-
-describe('a server that is started again', deadline, () => {
-  it('goes on with what has not ended', async (t) => {
-    const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'planned', summary: 'much', known: 0, toMeasure: 9 };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted());
-    await before.platform.submit('evaluation-2', submitted());
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'planned');
-    before.platform.close();
-
-    const after = await openPlatform({ store }, { resume: true });
-    t.after(() => after.platform.close());
-    assert.deepEqual(
-      (await after.platform.list()).map(({ state }) => state),
-      ['queued', 'queued'],
-    );
-    after.attach(obedient);
-    const kinds = (await eventsOf(after.platform)).map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['started', 'planned', 'waiting', 'started', 'done']);
-    assert.equal((await eventsOf(after.platform, 'evaluation-2')).at(-1)?.kind, 'done');
-  });
-
-  it('waits for an agent that comes back', async (t) => {
-    const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted());
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
-    before.platform.close();
-
-    const agents = directoryWith();
-    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
-    t.after(() => after.platform.close());
-    after.attach(obedient);
-    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent is registered'));
-    agents.register(AGENT);
-    assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
-  });
-
-  it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
-    const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
-    const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted({ hardware: { cores: { min: 4 } } }));
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
-    before.platform.close();
-
-    for (const { address } of agents.list()) agents.register({ ...AGENT, address, cores: 2 });
-    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
-    t.after(() => after.platform.close());
-    after.attach(obedient);
-    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent meets'));
-    agents.register(AGENT);
-    assert.equal((await eventsOf(after.platform)).at(-1)?.kind, 'done');
-  });
-
-  it('gives up on agents that do not', async (t) => {
-    const agents = directoryWith(AGENT.address);
-    const limits = { retryMs: 10, waitForAgentMs: 50 };
-    const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents, limits });
-    t.after(() => platform.close());
-    attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await platform.submit('evaluation-0', submitted());
-    await platform.submit(ID, submitted());
-    agents.unregister(agents.list()[0]?.id ?? '');
-    await platform.cancel('evaluation-0');
-    const last = (await eventsOf(platform)).at(-1);
-    assert.ok(last?.kind === 'failed' && last.code === 'unavailable');
-    assert.match(last.message, /no agent is registered; start one/);
   });
 });

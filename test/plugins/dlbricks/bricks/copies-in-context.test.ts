@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
@@ -18,6 +16,7 @@ import { onnxRuntimePredictor } from '../../../../src/predictor/onnxruntime/pred
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { GraphBuilder } from '../support/graph-builder.js';
 import { runBenchmark } from '../support/runtime.js';
 
@@ -132,7 +131,7 @@ describe('a brick in context', () => {
     assert.deepEqual(joined?.dims, [3 * 4]);
   });
 
-  test('has every kernel as often as there are copies when the runtime is told to optimize nothing', async () => {
+  test('has every kernel as often as there are copies when the runtime is told to optimize nothing', async (t) => {
     const g = new GraphBuilder();
     const x = g.input('float32', [1, 2, 4, 4]);
     const made = g.layer('Relu', [g.layer('Conv', [x, g.weight([2, 2, 1, 1], 2)], [1, 2, 4, 4])], [1, 2, 4, 4]);
@@ -147,7 +146,7 @@ describe('a brick in context', () => {
         runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' },
         memoryLimitBytes: 2 ** 30,
       },
-      { predictor: onnxRuntimePredictor(), temporaryFolder: join(tmpdir(), `dlbricks-in-context-${process.pid}`) },
+      { predictor: onnxRuntimePredictor(), temporaryFolder: await temporaryFolder(t) },
     );
     const expected = { Conv: 3, Relu: 3, Tanh: 3, Shape: 6, Concat: 1 };
     assert.deepEqual(census(graphOf(benchmark)), new Map(Object.entries(expected)));

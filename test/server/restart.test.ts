@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { until } from '../support/until.js';
+import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
+import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
+
+/** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
+const deadline = { timeout: 120_000 };
+const ID = 'evaluation-1';
+
+describe('a server that is started again', deadline, () => {
+  it('goes on with what has not ended', async (t) => {
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'planned', summary: 'much', known: 0, toMeasure: 9 };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submitted());
+    await before.platform.submit('evaluation-2', submitted());
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'planned');
+    before.platform.close();
+
+    const after = await openPlatform({ store }, { resume: true });
+    t.after(() => after.platform.close());
+    assert.deepEqual(
+      (await after.platform.list()).map(({ state }) => state),
+      ['queued', 'queued'],
+    );
+    after.attach(obedient);
+    const kinds = (await eventsOf(after.platform, ID)).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['started', 'planned', 'waiting', 'started', 'done']);
+    assert.equal((await eventsOf(after.platform, 'evaluation-2')).at(-1)?.kind, 'done');
+  });
+
+  it('waits for an agent that comes back', async (t) => {
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submitted());
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
+    before.platform.close();
+
+    const agents = directoryWith();
+    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
+    t.after(() => after.platform.close());
+    after.attach(obedient);
+    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent is registered'));
+    agents.register(AGENT);
+    assert.equal((await eventsOf(after.platform, ID)).at(-1)?.kind, 'done');
+  });
+
+  it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
+    const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
+    const store = await openMemoryStore();
+    const before = await openPlatform({ store });
+    before.attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await before.platform.submit(ID, submitted({ hardware: { cores: { min: 4 } } }));
+    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
+    before.platform.close();
+
+    for (const { address } of agents.list()) agents.register({ ...AGENT, address, cores: 2 });
+    const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
+    t.after(() => after.platform.close());
+    after.attach(obedient);
+    await until(async () => JSON.stringify((await after.platform.get(ID)).last).includes('no agent meets'));
+    agents.register(AGENT);
+    assert.equal((await eventsOf(after.platform, ID)).at(-1)?.kind, 'done');
+  });
+
+  it('gives up on agents that do not', async (t) => {
+    const agents = directoryWith(AGENT.address);
+    const limits = { retryMs: 10, waitForAgentMs: 50 };
+    const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents, limits });
+    t.after(() => platform.close());
+    attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    await platform.submit('evaluation-0', submitted());
+    await platform.submit(ID, submitted());
+    agents.unregister(agents.list()[0]?.id ?? '');
+    await platform.cancel('evaluation-0');
+    const last = (await eventsOf(platform, ID)).at(-1);
+    assert.ok(last?.kind === 'failed' && last.code === 'unavailable');
+    assert.match(last.message, /no agent is registered; start one/);
+  });
+});
