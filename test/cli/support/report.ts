@@ -7,6 +7,12 @@ export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
   return reportSchema.parse(JSON.parse(stdout));
 }
 
+/** What a report says of models, without how long this very command took. */
+export function findingsIn(ending: Pick<Ending, 'stdout'>): Omit<Report, 'summary'> & { readonly summary: object } {
+  const { summary, ...rest } = reportIn(ending);
+  return { ...rest, summary: { ...summary, costs: undefined, ratios: undefined } };
+}
+
 /** How many measurements a command said that it takes, and how many it found in the store. */
 export function planIn({ stderr }: Ending): { readonly toMeasure: number; readonly known: number } {
   const said = /(?<toMeasure>\d+) measurements to take, (?<known>\d+) known already/.exec(stderr)?.groups;
