@@ -31,6 +31,8 @@ const MODEL_KEYS = [
   'estimate_low_ms',
   'estimate_high_ms',
   'parallel_ms',
+  'parallelism',
+  'longest_path',
   'end_to_end_ms',
   'end_to_end_repeat_ms',
   'normalized_latency',
@@ -52,9 +54,8 @@ const SUMMARY_KEYS = [
   'within_10_percent',
   'interval_hit_percent',
   'spread_percent',
-  'brick_seconds',
-  'end_to_end_seconds',
-  'speedup',
+  'costs',
+  'ratios',
   'repeatability_percent',
 ];
 

@@ -14,6 +14,7 @@ const COMMANDS = [
   'dlbricks generate',
   'dlbricks compose',
   'dlbricks import',
+  'dlbricks share',
   'serve',
   'agent',
   'plugin',
