@@ -46,6 +46,7 @@ const SUMMARY_KEYS = [
   'models',
   'layers',
   'unique',
+  'sequences',
   'unique_fraction',
   'geomean_normalized_latency',
   'mape_percent',

@@ -19,7 +19,7 @@ async function evaluation(place: Workplace, changes: Readonly<Record<string, unk
     name: 'tiny',
     version: '1.0.0',
     models: ['four.onnx', 'three.onnx'],
-    cut: 'layer',
+    settings: { cut: 'layer' },
     protocol: PROTOCOL,
     ...changes,
   };
@@ -40,7 +40,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.match(stdout, /│ four +│ +4 │ +3 │ +\d+\.\d+ │/);
     assert.match(stdout, /│ three +│ +3 │ +3 │ +\d+\.\d+ │/);
     assert.match(stdout, /7 layers in 2 models, 5 unique bricks/);
-    assert.equal(stderr, '7 layers, 5 unique bricks; 5 measurements to take, 0 known already\n');
+    assert.equal(stderr, '7 layers, 5 unique bricks for 7 sequences; 5 measurements to take, 0 known already\n');
   });
 
   it('measures nothing the second time, and says the same', async (t) => {
@@ -66,9 +66,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     const manifest = await evaluation(place, {
       batch_size: 2,
       threads: 2,
-      cut: 'kernel',
-      granularity: 2,
-      measure_end_to_end: true,
+      settings: { cut: 'kernel', granularity: 2, measure_end_to_end: true },
     });
     const ending = await place.run(['dlbricks', 'run', manifest, '--export-json', '-']);
     const { settings, system, models } = reportIn(ending);
@@ -91,7 +89,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
 
   it('lets options win over the manifest', async (t) => {
     const place = await workplace(t);
-    const manifest = await evaluation(place, { batch_size: 4, granularity: 3, cut: 'kernel' });
+    const manifest = await evaluation(place, { batch_size: 4, settings: { granularity: 3, cut: 'kernel' } });
     const options = ['-G', '2', '--cut', 'layer', '--batch', '2', '--threads', '2', '--runs', '4', '--warmup', '0'];
     const ending = await place.run(['dlbricks', 'run', manifest, ...options, '--export-json', '-']);
     const { settings, system } = reportIn(ending);

@@ -16,7 +16,7 @@ async function optionsFor(t: TestContext, only: string): Promise<FuzzOptions & {
   const printed: string[] = [];
   return {
     module: new URL(`planted-targets.js?only=${only}`, import.meta.url).href,
-    limits: { cpuMs: 1000, hangMs: 4000, heapBytes: 256 * MIB, peakBytes: 1024 * MIB },
+    limits: { cpuMs: 1000, hangMs: 12_000, heapBytes: 256 * MIB, peakBytes: 1024 * MIB },
     out,
     print: (line) => void printed.push(line),
     printed,
@@ -30,8 +30,8 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   inherits: /TypeError: .*is not a function/,
   blames: /does not name file: something is wrong/,
   swallows: /the process ended:[^]*heap out of memory|MiB of memory/,
-  crawls: /ms of processor time for \d+ bytes|not done after 4 s/,
-  hangs: /ms of processor time for \d+ bytes|not done after 4 s/,
+  crawls: /ms of processor time for \d+ bytes|not done after 12 s/,
+  hangs: /ms of processor time for \d+ bytes|not done after 12 s/,
 };
 
 describe('the fuzzer', { timeout: 300_000 }, () => {

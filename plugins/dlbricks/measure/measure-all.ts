@@ -50,8 +50,8 @@ export class Measuring {
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
     const startMs = performance.now();
-    let done = 0;
-    const tell = this.#progress(tasks, position, () => done);
+    const measured = new Set<number>();
+    const tell = this.#progress(tasks, position, () => measured.size);
     const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
       const requests = indices.flatMap((index) => tasks[index]?.request ?? []);
       const onProgress = tell.running(indices);
@@ -65,7 +65,7 @@ export class Measuring {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
         await store.putMeasurement(measurement);
         this.results.put(measurement);
-        done++;
+        measured.add(index);
         if (measurement.outcome.kind === 'failure') {
           const { reason, message } = measurement.outcome;
           onEvent({ kind: 'note', level: 'warning', message: `${tasks[index]?.label ?? ''}: ${reason}: ${message}` });
@@ -76,7 +76,7 @@ export class Measuring {
     } finally {
       this.#wallMs += performance.now() - startMs;
     }
-    return done;
+    return measured.size;
   }
 
   /** Tells what is being measured. */

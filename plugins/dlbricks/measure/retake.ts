@@ -59,8 +59,9 @@ interface Indexed {
 }
 
 /**
- * Takes measurements, and those that others disturb again, and yields each when it is final: at once where it is undisturbed, else the
- * least disturbed one. What is chosen by is what others did and never the latency, so that no latency is preferred.
+ * Takes measurements, and those that others disturb again. Each is yielded as soon as it is taken, so that it can be kept,
+ * and again where a less disturbed one comes. The choice is by what others did and never by the latency, so that no
+ * latency is preferred.
  *
  * @param take measures what has these indices
  */
@@ -73,30 +74,23 @@ export async function* undisturbed(
   const disturbed = new Map<number, Measurement>();
   for await (const taken of take(indices)) {
     if (isDisturbed(taken.measurement) && !patience.isLost) disturbed.set(taken.index, taken.measurement);
-    else yield taken;
+    yield taken;
   }
   for (const waitMs of WAITS_MS) {
-    if (disturbed.size === 0 || signal.aborted) break;
-    onRetake(disturbed.size, Math.max(...[...disturbed.values()].map(disturbanceOf)));
+    const before = disturbed.size;
+    if (before === 0 || signal.aborted) break;
+    onRetake(before, Math.max(...[...disturbed.values()].map(disturbanceOf)));
     await wait(waitMs);
     if (signal.aborted) break;
-    try {
-      for await (const { index, measurement } of take([...disturbed.keys()])) {
-        const best = disturbed.get(index);
-        if (best !== undefined && disturbanceOf(measurement) >= disturbanceOf(best)) continue;
-        if (isDisturbed(measurement)) disturbed.set(index, measurement);
-        else {
-          disturbed.delete(index);
-          yield { index, measurement };
-        }
-      }
-    } catch (error) {
-      // What there is already is better than nothing.
-      for (const [index, measurement] of disturbed) yield { index, measurement };
-      disturbed.clear();
-      if (!signal.aborted) throw error;
+    for await (const { index, measurement } of take([...disturbed.keys()])) {
+      const best = disturbed.get(index);
+      if (best !== undefined && disturbanceOf(measurement) >= disturbanceOf(best)) continue;
+      if (isDisturbed(measurement)) disturbed.set(index, measurement);
+      else disturbed.delete(index);
+      yield { index, measurement };
     }
+    // Several that all stay disturbed: the machine is not about to become idle.
+    if (disturbed.size === before && before > 1) break;
   }
   if (disturbed.size > 0) patience.lose();
-  for (const [index, measurement] of disturbed) yield { index, measurement };
 }

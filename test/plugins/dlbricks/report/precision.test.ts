@@ -135,7 +135,7 @@ describe('what people read of it', () => {
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
     assert.match(text, /not within that: missed: .*--repeat-limit/);
-    assert.match(text, /not within that: worn: they were repeated as often as they may be/);
+    assert.match(text, /not within that: worn: they reached the limit of repetitions/);
     assert.doesNotMatch(text, /not within that: .*hit/);
   });
 
