@@ -18,8 +18,8 @@ async function fill(store: ResultStore): Promise<void> {
     [3, 2],
   ];
   for (const [index, runMs] of occasions.entries()) {
-    const protocol = { ...PROTOCOL, occasion: index + 1 };
-    const measurement = sampleMeasurement(1, { protocol, outcome: { kind: 'samples', runMs, warmupMs: [] } });
+    const occasion = index + 1;
+    const measurement = sampleMeasurement(1, { occasion, outcome: { kind: 'samples', runMs, warmupMs: [] } });
     await store.putMeasurement(measurement);
     await keepWholeModel(store, { name: 'four', batchSize: 8, measurement });
   }
