@@ -6,7 +6,7 @@ import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { keepWholeModel } from '../../../src/platform-documents/keep-whole-model.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { PROTOCOL, sampleMeasurement } from '../../store/sample-measurement.js';
+import { sampleMeasurement } from '../../store/sample-measurement.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 
 const { signal } = new AbortController();
