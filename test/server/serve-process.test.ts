@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { exists, needsLinux, until } from '../agent/support/processes.js';
 import { type Running, workplace, type Workplace } from '../cli/support/command.js';
-import { planIn } from '../cli/support/report.js';
+import { findingsIn, planIn, reportIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
 import { chain, FOUR_LAYERS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
 
@@ -56,8 +56,9 @@ interface Report {
   readonly models: readonly { readonly estimate_ms: number }[];
 }
 
-async function reportIn(place: Workplace, name: string): Promise<Report> {
-  return JSON.parse(await readFile(place.path(name), 'utf8')) as Report;
+/** A written report as if it had been printed. */
+async function printed(place: Workplace, name: string): Promise<{ readonly stdout: string }> {
+  return { stdout: await readFile(place.path(name), 'utf8') };
 }
 
 async function idOf(t: TestContext, place: Workplace, args: readonly string[]): Promise<string> {
@@ -78,11 +79,11 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.equal(there.code, 0, there.stderr);
     const { toMeasure, known } = planIn(here);
     assert.deepEqual(planIn(there), { toMeasure: 0, known: toMeasure + known });
-    assert.deepEqual(await reportIn(place, 'there.json'), await reportIn(place, 'here.json'));
+    assert.deepEqual(findingsIn(await printed(place, 'there.json')), findingsIn(await printed(place, 'here.json')));
 
     const local = await place.run(['evaluate', manifest, '--export-json', 'local.json']);
     assert.equal(local.code, 0, local.stderr);
-    assert.deepEqual(await reportIn(place, 'local.json'), await reportIn(place, 'here.json'));
+    assert.deepEqual(findingsIn(await printed(place, 'local.json')), findingsIn(await printed(place, 'here.json')));
   });
 
   it('can be left, listed, looked at and followed', async (t) => {
@@ -121,7 +122,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.match(stderr, /waiting: the server was restarted; everything measured so far is kept/);
     const known = [...stderr.matchAll(/ (\d+) known already/g)].map(([, count]) => Number(count));
     assert.ok(known.length === 2 && known[0] === 0 && (known[1] ?? 0) > 0, stderr);
-    assert.equal((await reportIn(place, 'report.json')).models.length, 1);
+    assert.equal(reportIn(await printed(place, 'report.json')).models.length, 1);
   });
 
   it('is left to the server by Ctrl-C, and ended by cancelling it', async (t) => {
