@@ -14,8 +14,7 @@ import { bindDimensions } from '../onnx/bind-dimensions.js';
 import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
-import { ensureZooModel } from '../zoo/cache.js';
-import { ZOO, zooEntry } from '../zoo/zoo.js';
+import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 
 /** A model ready to be taken apart: its graph without weights, all dimensions bound. */
 export interface LoadedModel {
@@ -57,23 +56,22 @@ function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: 
 }
 
 /**
- * Reads a graph from its file, whose checksum is verified where its manifest has one, or from the zoo, whose file is made
- * first where it is missing.
+ * Reads a graph from its file, whose checksum is verified where its manifest has one, or has the zoo build it: no weight is
+ * made or written for that.
  *
  * @throws PlatformError as {@link loadResolvedModel}
  */
 export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
-  if (source.kind === 'file' && source.checksum !== undefined) {
-    await verifyChecksum(source.path, source.checksum, signal);
-  }
-  return readModel(source.kind === 'file' ? source.path : await ensureZooModel(source.name, { signal }));
+  if (source.kind === 'zoo') return buildZooModel(source.name);
+  if (source.checksum !== undefined) await verifyChecksum(source.path, source.checksum, signal);
+  return readModel(source.path);
 }
 
 /**
  * Reads the graph that a reference resolved to, and binds its dimensions.
  *
- * @throws PlatformError `model` where the file is not what it should be or a dimension stays open, `storage` where a
- *   zoo model's file cannot be written, `cancelled` after the signal
+ * @throws PlatformError `model` where the file is not what it should be or a dimension stays open, `cancelled` after
+ *   the signal
  */
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;

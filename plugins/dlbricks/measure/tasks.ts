@@ -73,26 +73,27 @@ export function bricksOfModel({ recipe, bricks }: PreparedModel, system: System)
   });
 }
 
-/** Every brick of every model once, and the calls that its runs pay for, in the order of the models. */
+/** The calls that the models' runs pay for, then every brick of every model once, in the order of the models. */
 export function firstTasks(
   models: readonly PreparedModel[],
   system: System,
   settings: MeasureSettings,
 ): readonly Task[] {
-  return distinct(
-    models.flatMap((model) => {
-      const { recipe, call, handingOver } = model;
-      const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
-      return [
-        ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
-        ...handing.map((benchmark) => callTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
-        ...bricksOfModel(model, system).flatMap((brick) => {
-          const label = `${recipe.name}: ${operatorsLabel(brick.brick.operators)}`;
-          return brickTasks(label, brick, FIRST_OCCASION, settings);
-        }),
-      ];
+  const calls = models.flatMap(({ recipe, call, handingOver }) => {
+    const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
+    return [
+      ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
+      ...handing.map((benchmark) => callTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
+    ];
+  });
+  const bricks = models.flatMap((model) =>
+    bricksOfModel(model, system).flatMap((brick) => {
+      const label = `${model.recipe.name}: ${operatorsLabel(brick.brick.operators)}`;
+      return brickTasks(label, brick, FIRST_OCCASION, settings);
     }),
   );
+  // Bricks that follow each other are measured together, whichever models they are of.
+  return distinct([...calls, ...bricks]);
 }
 
 /** Each whole model once. */
