@@ -11,6 +11,7 @@ import { readModel } from '../onnx/read-model.js';
 import { staticTypeOf } from '../onnx/static-type.js';
 import type { Classifier } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
+import { ensureZooModel } from '../zoo/cache.js';
 import { loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
 /** An input of a model that predicts. */
@@ -90,18 +91,24 @@ function fixedBatchSizeOf(inputs: readonly PredictionInput[]): number | undefine
   return inputs.find(({ steps }) => steps !== undefined)?.dims[0] ?? 1;
 }
 
+/** The file with the model's weights; a zoo model's is made where it is missing. @throws PlatformError `storage` where it cannot be */
+async function fileOf({ source }: ResolvedModel): Promise<string> {
+  return source.kind === 'zoo' ? ensureZooModel(source.name) : source.path;
+}
+
 async function loadManifested(
   path: string,
   resolved: ResolvedModel,
   manifest: ModelManifest,
 ): Promise<PredictionModel> {
   const { model } = await loadResolvedModel(resolved, { batch: 1 });
-  const { graph } = await readModel(model.source);
+  const file = await fileOf(resolved);
+  const { graph } = await readModel(file);
   const inputs = inputsOf(model.graph, graph, manifest);
   return {
     name: manifest.name,
     version: manifest.version,
-    path: resolve(model.source),
+    path: resolve(file),
     inputs,
     classifiers: await classifiersOf(path, manifest, graph.outputs),
     fixedBatchSize: fixedBatchSizeOf(inputs),
