@@ -104,8 +104,8 @@ import json, sys
 def findings(path):
     report = json.load(open(path))
     # How long this very command took.
-    for key in 'costs', 'ratios':
-        del report['summary'][key]
+    for key in "costs", "ratios":
+        del report["summary"][key]
     return report
 first, *others = map(findings, sys.argv[1:])
 assert all(other == first for other in others), "the reports differ"
