@@ -85,12 +85,13 @@ export function registerGenerate(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-The suite holds no weights, no names, and no order or topology beyond one brick.
-It shows the operator, attributes and shapes of each brick, and the memory that
-its model touches, rounded to a power of two. The recipe says which bricks make
-which model: keep it. Another machine measures the suite, and you compose
-estimates from the results. One kernel per brick, the default, shows least. At the end
-the command prints what the suite discloses.
+The suite holds no weights, no names, and no order or topology beyond one
+brick. It shows the operator, attributes and shapes of each brick, and the
+memory that its model touches, rounded to a power of two. The recipe says
+which bricks make which model: keep it. Another machine measures the suite,
+and you compose estimates from the results. One kernel per brick, the
+default, shows least. At the end the command prints what the suite
+discloses.
 
 Example, of which the second line may run anywhere:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out

@@ -25,15 +25,16 @@ import {
 interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
 const HELP = `
-Columns: "own repeats" are sequences of a model that repeat an earlier one of it;
-"in others" are those that another of the models has as well. "measured" are
-those that the store has for this machine, so that estimating the model measures
-only the rest. The heat map shows the Jaccard index of each two models: unique
-bricks that both have, in percent of those that at least one has.
+Columns: "own repeats" are sequences of a model that repeat an earlier one
+of it; "in others" are those that another of the models has as well.
+"measured" are those that the store has for this machine, so that estimating
+the model measures only the rest. The heat map shows the Jaccard index of
+each two models: unique bricks that both have, in percent of those that at
+least one has.
 
 Examples:
   mlmodelscope dlbricks share zoo:resnet18 zoo:resnet50 zoo:vgg16
-  mlmodelscope dlbricks share *.onnx --export-svg sharing.svg --export-csv sharing.csv`;
+  mlmodelscope dlbricks share *.onnx --export-svg sharing.svg`;
 
 /** `dlbricks share MODEL...` */
 export function registerShare(parent: Command, host: CommandHost): void {
