@@ -21,14 +21,19 @@ function textOf(parameters: OlderParameters, key: string): string {
 
 /** `[1, 2, 3]` as a list or as a text, or one number for all three channels. */
 function perChannel(parameters: OlderParameters, key: string, byDefault: number): readonly [number, number, number] {
-  const value = ownValue(parameters, key);
-  const list = Array.isArray(value) ? (value as readonly string[]) : undefined;
-  const items =
-    list ??
-    textOf(parameters, key)
-      .replace(/^\[(.*)\]$/s, '$1')
-      .split(',');
-  const numbers = items.map((item) => (item.trim() === '' ? byDefault : Number(item)));
+  const value = ownValue(parameters, key) ?? '';
+  const items: readonly unknown[] = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? value
+          .trim()
+          .replace(/^\[(.*)\]$/s, '$1')
+          .split(',')
+      : [value];
+  const numbers = items.map((item) => {
+    if (typeof item !== 'string') return Number.NaN;
+    return item.trim() === '' ? byDefault : Number(item);
+  });
   const [red, green = red, blue = red] = numbers;
   const isKnown = [1, 3].includes(numbers.length) && numbers.every((number) => Number.isFinite(number));
   if (!isKnown || red === undefined || green === undefined || blue === undefined) {

@@ -37,6 +37,13 @@ describe('the parameters of an older manifest are steps', () => {
     assert.deepEqual([mean, scale, layout, colorMode], [[0, 0, 0], [1, 1, 1], 'CHW', 'RGB']);
   });
 
+  test('a mapping where a number is expected is a reason, not a failure', () => {
+    for (const written of ['[{ a: 1 }]', '{ a: 1 }', '[1, [2], 3]']) {
+      const { notes } = orThrow(read('model', yamlOf(`mean: ${written}`)));
+      assert.match(notes.map(formatNote).join('\n'), /mean is neither a number nor three/, written);
+    }
+  });
+
   test('pixels together: the tensor has the channels last, as the manifest does not say', () => {
     const input = inputOf('layout: HWC');
     assert.deepEqual(input?.dimensions, ['batch', 200, 100, 3]);
