@@ -58,7 +58,7 @@ export interface OptimizedGraph {
   readonly benchmark: Benchmark;
   /** Types of what its nodes produce, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
-  /** Wall time that optimizing took, when it was done. */
+  /** Wall time that optimizing took, when it was done; of several beside each other, its share. */
   readonly costMs: number;
 }
 

@@ -6,8 +6,11 @@ const RUNS_PER_RUN = 1 / 4;
 /** Fewest runs of a composite, as far as the protocol asks for so many: of five, the middle three count. */
 const LEAST_RUNS = 5;
 
-/** Part of the protocol's time for the runs of one model that a composite may take once it has its fewest runs. */
-const SHARE_OF_TIME_BUDGET = 1 / 2;
+/**
+ * Part of the protocol's time for the runs of one model that a composite may take once it has its fewest runs. More runs in one
+ * process say little: they differ from each other by less than processes do, so that time is better spent on another occasion.
+ */
+const SHARE_OF_TIME_BUDGET = 1 / 20;
 
 /**
  * Runs before the timed ones: the first finds out how the runtime's arena is used, the second gets it in one piece and touches

@@ -1,4 +1,10 @@
-import { type Context, footprintClass, type Protocol, type System } from '../../../src/plugin-api.js';
+import {
+  type Context,
+  footprintClass,
+  type Protocol,
+  protocolOfComposite,
+  type System,
+} from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from './recipe.js';
 
 /** One benchmark that an estimate needs measured. */
@@ -37,9 +43,14 @@ export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes 
   return bytes === undefined ? undefined : { footprintBytes: footprintClass(bytes, cacheBytes) };
 }
 
-/** What has to be measured for a call without any work in it, or with nothing but its handing over of values. */
+/** What has to be measured for a call without any work in it. */
 export function callNeed(signature: string, protocol: Protocol): Need {
   return { signature, protocol, optimizationLevel: 'disabled' };
+}
+
+/** What has to be measured for a call that only hands values over: as often as a composite, for it may take long. */
+export function handingOverNeed(signature: string, protocol: Protocol): Need {
+  return callNeed(signature, protocolOfComposite(protocol));
 }
 
 /** What is measured for a brick: the benchmark whose time is its own, and what is subtracted from it. */
@@ -62,8 +73,11 @@ export function brickNeeds(brick: BrickRecipe, context: Context | undefined, pro
 
 /** What a model's calls need: the empty one, and those that hand values over. */
 export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol: Protocol): readonly Need[] {
-  const signatures = [call, handed?.leaving, handed?.staying].filter((signature) => signature !== undefined);
-  return signatures.map((signature) => callNeed(signature, protocol));
+  const handing = handed === undefined ? [] : [handed.leaving, handed.staying];
+  return [
+    ...(call === undefined ? [] : [callNeed(call, protocol)]),
+    ...handing.map((signature) => handingOverNeed(signature, protocol)),
+  ];
 }
 
 /** Everything that a model's estimate needs measured. */

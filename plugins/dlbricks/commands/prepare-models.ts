@@ -1,30 +1,21 @@
-import type { BenchmarkAgent, CommandHost, LoadedModel } from '../../../src/plugin-api.js';
-import type { CutSettings, PreparedModel, prepareModel } from '../bricks/prepare-model.js';
+import type { CommandHost, LoadedModel } from '../../../src/plugin-api.js';
+import { prepareAll, type Preparing } from '../bricks/prepare-all.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
 
-/** How the models are taken apart, and by whom. */
-export interface Preparing {
-  readonly settings: CutSettings;
-  readonly agent: BenchmarkAgent;
-  /** What is done with each. */
-  readonly prepare: typeof prepareModel;
-  readonly quiet: boolean;
-}
-
-/** Takes models apart one by one, with a bar. */
+/** Takes models apart, with a bar. */
 export async function prepareModels(
   models: readonly LoadedModel[],
-  { settings, agent, prepare, quiet }: Preparing,
+  { quiet, ...preparing }: Omit<Preparing, 'signal' | 'onModel'> & { readonly quiet: boolean },
   host: CommandHost,
 ): Promise<readonly PreparedModel[]> {
   const progress = host.progress(quiet);
-  const prepared: PreparedModel[] = [];
   try {
-    for (const [done, model] of models.entries()) {
-      progress.step('cutting', done, models.length, model.name);
-      prepared.push(await prepare(model, settings, agent, host.signal));
-    }
+    return await prepareAll(models, {
+      ...preparing,
+      signal: host.signal,
+      onModel: ({ name }, done) => progress.step('cutting', done, models.length, name),
+    });
   } finally {
     progress.stop();
   }
-  return prepared;
 }

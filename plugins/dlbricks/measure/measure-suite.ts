@@ -9,6 +9,7 @@ import {
   type BrickOfModel,
   brickTasks,
   callTask,
+  handingOverTask,
   distinct,
   FIRST_OCCASION,
   type MeasureSettings,
@@ -56,7 +57,7 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
     ...suite.handingOver.flatMap((types) => {
       const handed = handingOver(types);
       const benchmarks = handed === undefined ? [] : [handed.leaving, handed.staying];
-      return benchmarks.map((benchmark) => callTask('handing over outputs', benchmark, settings));
+      return benchmarks.map((benchmark) => handingOverTask('handing over outputs', benchmark, settings));
     }),
     ...on(FIRST_OCCASION, bricks),
     ...on(SECOND_OCCASION, inContext),

@@ -1,7 +1,7 @@
 import type { Benchmark, Limits, MeasureRequest, Protocol, RunOptions, System } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/copies-in-context.js';
-import { brickNeeds, callNeed, contextOf, type Need } from '../bricks/needs.js';
+import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 import { benchmarkKey } from '../estimate/observations.js';
@@ -59,9 +59,14 @@ export function brickTasks(
   return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
-/** A call without any work in it, or with nothing but its handing over of values. */
+/** A call without any work in it. */
 export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
   return taskOf(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
+}
+
+/** A call that only hands values over. */
+export function handingOverTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
+  return taskOf(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
 /** The bricks of a model with how it has them measured. */
@@ -83,7 +88,7 @@ export function firstTasks(
     const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
     return [
       ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
-      ...handing.map((benchmark) => callTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
+      ...handing.map((benchmark) => handingOverTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
     ];
   });
   const bricks = models.flatMap((model) =>

@@ -105,7 +105,7 @@ export type JobResult =
   | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
   | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
-  | { readonly kind: 'optimized'; readonly optimized: OptimizedGraph }
+  | { readonly kind: 'optimized'; readonly optimized: Omit<OptimizedGraph, 'costMs'> }
   | { readonly kind: 'opened' }
   | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };

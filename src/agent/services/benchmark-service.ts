@@ -13,7 +13,9 @@ import {
   type OptimizeResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
+import type { Benchmark } from '../../measurement/benchmark.js';
 import { FRAMEWORKS } from '../../predictor/frameworks.js';
+import { filledBytes } from '../../predictor/materialize.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
@@ -41,6 +43,15 @@ const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 /** One session and one run. */
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
+/** Part of the memory limit that the values of graphs may take which are optimized beside each other. */
+const SHARE_BESIDE = 1 / 8;
+
+/** Whether other graphs may be optimized beside this one. Otherwise it may take all memory that an agent gives. */
+function leavesRoom({ inputs }: Benchmark, machine: Machine): boolean {
+  const bytes = inputs.reduce((sum, input) => sum + filledBytes(input), 0);
+  return bytes <= (defaultMemoryLimitBytes(machine) * SHARE_BESIDE) / machine.cores;
+}
+
 export interface BenchmarkServiceOptions {
   readonly machine: Machine;
   readonly framework: Framework;
@@ -65,7 +76,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const benchmark = fromWireBenchmark(call.request.benchmark);
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
-      const end = await runner.run({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, { signal });
+      const options = { signal, beside: leavesRoom(benchmark, machine) };
+      const { end } = await runner.runBeside({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, options);
       return { values: toWireValues(inferredOf(end)) };
     });
   };
@@ -78,8 +90,14 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes } as const;
-      const { costMs, ...optimized } = optimizedOf(await runner.run(job, limits, { signal }));
-      return { benchmark: toWireBenchmark(optimized.benchmark), values: toWireValues(optimized.values), costMs };
+      const options = { signal, beside: leavesRoom(benchmark, machine) };
+      const { end, shareMs } = await runner.runBeside(job, limits, options);
+      const optimized = optimizedOf(end);
+      return {
+        benchmark: toWireBenchmark(optimized.benchmark),
+        values: toWireValues(optimized.values),
+        costMs: shareMs,
+      };
     });
   };
 

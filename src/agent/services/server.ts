@@ -47,9 +47,10 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
   const { framework = DEFAULT_FRAMEWORK, access = {} } = options;
   const server = createRpcServer({ security });
-  const runner = new WorkerRunner(framework);
+  const machine = readMachine();
+  const runner = new WorkerRunner(framework, machine.cores);
   const { calls } = server;
-  const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
+  const shared = { machine, framework: FRAMEWORKS[framework].describe(), runner, calls };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
   addPredictService(server, { ...shared, ...access, resolveModel });

@@ -83,7 +83,7 @@ export function predictedOf(end: JobEnd): Predicted {
 }
 
 /** @throws PlatformError where nothing was optimized */
-export function optimizedOf(end: JobEnd): OptimizedGraph {
+export function optimizedOf(end: JobEnd): Omit<OptimizedGraph, 'costMs'> {
   if (end.kind === 'optimized') return end.optimized;
   throw errorOfEnd(end);
 }

@@ -8,45 +8,104 @@ export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called once where it is not at once this task's turn. */
   readonly onWaiting?: (() => void) | undefined;
+  /** Whether others that say so too may run at the same time. */
+  readonly beside?: boolean | undefined;
 }
 
-/** Lets one task run at a time, first come, first served: what runs beside a measurement disturbs it. */
+interface Waiting {
+  readonly beside: boolean;
+  readonly start: () => void;
+}
+
+/**
+ * Lets tasks run one at a time, first come, first served: what runs beside a measurement disturbs it. Tasks that time nothing
+ * may run beside each other.
+ */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #taken = false;
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+  #isAlone = false;
+  #sharedMs = 0;
+  #sharedUntilMs = 0;
+
+  /** @param mostBeside how many tasks run beside each other at most */
+  constructor(private readonly mostBeside: number) {}
+
+  /**
+   * A clock that runs with the speed of one of the tasks that run now, where they share the processors equally: what passes of
+   * it in each of several tasks adds up to the wall time of all. Milliseconds.
+   */
+  get sharedMs(): number {
+    const nowMs = performance.now();
+    this.#sharedMs += (nowMs - this.#sharedUntilMs) / Math.max(1, this.#running);
+    this.#sharedUntilMs = nowMs;
+    return this.#sharedMs;
+  }
 
   /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `exhausted` in a crowd */
-  async take<T>(task: () => Promise<T>, { signal, onWaiting }: TurnOptions = {}): Promise<T> {
+  async take<T>(task: () => Promise<T>, { signal, onWaiting, beside = false }: TurnOptions = {}): Promise<T> {
     throwIfCancelled(signal);
-    if (this.#taken) {
+    if (this.#waiting.length > 0 || !this.#mayStart(beside)) {
       if (this.#waiting.length >= MAX_WAITING) {
         throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
       }
       onWaiting?.();
-      await this.#comeUp(signal);
-    }
-    this.#taken = true;
+      await this.#comeUp(beside, signal);
+    } else this.#start(beside);
     try {
       return await task();
     } finally {
-      this.#taken = false;
-      this.#waiting.shift()?.();
+      this.#end();
     }
   }
 
-  #comeUp(signal: AbortSignal | undefined): Promise<void> {
+  #mayStart(beside: boolean): boolean {
+    return this.#running === 0 || (beside && !this.#isAlone && this.#running < this.mostBeside);
+  }
+
+  #start(beside: boolean): void {
+    this.#changeRunning(1);
+    this.#isAlone = !beside;
+  }
+
+  #end(): void {
+    this.#changeRunning(-1);
+    this.#startWaiting();
+  }
+
+  #changeRunning(by: 1 | -1): void {
+    // Brings the clock up to now, with the tasks that ran until now.
+    void this.sharedMs;
+    this.#running += by;
+  }
+
+  #startWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || !this.#mayStart(next.beside)) return;
+      this.#waiting.shift();
+      // Started at once, so that no other request gets the turn before the promise's continuation runs.
+      this.#start(next.beside);
+      next.start();
+    }
+  }
+
+  #comeUp(beside: boolean, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        beside,
+        start: () => {
+          signal?.removeEventListener('abort', leave);
+          resolve();
+        },
+      };
       const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(comeUp), 1);
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        // Those behind it may be allowed to start where it was not.
+        this.#startWaiting();
         if (signal !== undefined) reject(cancellationOf(signal));
       };
-      const comeUp = (): void => {
-        signal?.removeEventListener('abort', leave);
-        // Taken at once, so that no other request gets the turn before the promise's continuation runs.
-        this.#taken = true;
-        resolve();
-      };
-      this.#waiting.push(comeUp);
+      this.#waiting.push(waiting);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }

@@ -5,27 +5,64 @@ import type { WorkerJob, OpenJob } from '../jobs/job.js';
 import { type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** Runs one job at a time in a worker process, which it replaces when it is worn out, after every failure and for another occasion. */
+/** More of them would need more memory than they save time. */
+const MOST_BESIDE = 8;
+
+/** How a job ended that ran beside others. */
+export interface BesideEnd {
+  readonly end: JobEnd;
+  /** Its share of the wall time that it and the jobs beside it took. */
+  readonly shareMs: number;
+}
+
+/**
+ * Runs jobs in worker processes: one at a time, but for those that measure nothing. A process is replaced when it is worn out,
+ * after every failure and for another occasion.
+ */
 export class WorkerRunner {
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   /** Every process that has not ended. */
   readonly #processes = new Set<WorkerProcess>();
-  #current: WorkerProcess | undefined;
+  /** Those that have done their jobs and wait for another one. */
+  #idle: readonly WorkerProcess[] = [];
   #closed = false;
 
-  constructor(readonly framework: FrameworkName) {}
+  /** @param cores of this machine */
+  constructor(
+    readonly framework: FrameworkName,
+    cores: number,
+  ) {
+    this.#turns = new Turns(Math.min(cores, MOST_BESIDE));
+  }
 
-  /** @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait */
+  /**
+   * Runs a job while nothing else runs.
+   *
+   * @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait
+   */
   run(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
     return this.#turns.take(async () => {
-      if (this.#current?.suits(job) !== true) {
-        await this.#current?.kill();
-        this.#current = await this.#start();
-      }
-      const end = await this.#current.run(job, limits, options);
-      if (isFailure(end)) await this.#current.kill();
-      return end;
+      const process = this.#takeIdle(job);
+      // A process that waits may still clear up after its last job.
+      await this.#killIdle();
+      return this.#perform(job, limits, options, process);
     }, options);
+  }
+
+  /**
+   * Runs a job that measures nothing, beside others like it.
+   *
+   * @throws PlatformError as {@link run}
+   */
+  runBeside(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<BesideEnd> {
+    const perform = async (): Promise<BesideEnd> => {
+      const startMs = this.#turns.sharedMs;
+      const process = this.#takeIdle(job);
+      if (process === undefined) await this.#killIdle();
+      const end = await this.#perform(job, limits, options, process);
+      return { end, shareMs: this.#turns.sharedMs - startMs };
+    };
+    return this.#turns.take(perform, { beside: true, ...options });
   }
 
   /**
@@ -65,6 +102,32 @@ export class WorkerRunner {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#processes].map((process) => process.kill()));
+  }
+
+  /** A process that waits and should get this job; undefined where a new one should. */
+  #takeIdle(job: WorkerJob): WorkerProcess | undefined {
+    const suited = this.#idle.find((process) => process.suits(job));
+    this.#idle = this.#idle.filter((process) => process !== suited);
+    return suited;
+  }
+
+  async #killIdle(): Promise<void> {
+    const idle = this.#idle;
+    this.#idle = [];
+    await Promise.all(idle.map((process) => process.kill()));
+  }
+
+  async #perform(
+    job: WorkerJob,
+    limits: JobLimits,
+    hooks: JobHooks,
+    process: WorkerProcess | undefined,
+  ): Promise<JobEnd> {
+    const performing = process ?? (await this.#start());
+    const end = await performing.run(job, limits, hooks);
+    if (isFailure(end)) await performing.kill();
+    else this.#idle = [...this.#idle, performing];
+    return end;
   }
 
   async #start(): Promise<WorkerProcess> {

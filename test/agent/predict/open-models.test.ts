@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 describe('where as many models are open as may be', { timeout: 60_000 }, () => {
   const resolve = predictionModels();
-  const runner = new WorkerRunner('onnxruntime');
+  const runner = new WorkerRunner('onnxruntime', 2);
   after(() => runner.close());
   const signal = new AbortController().signal;
   let nowMs = 0;

@@ -28,6 +28,18 @@ describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
     assert.ok(![first, second].includes(await processOf(relu, 1)));
   });
 
+  test(
+    'is one of several that optimize graphs at once, and the only one when something is measured',
+    { timeout },
+    async () => {
+      const { client } = agent();
+      await Promise.all(Array.from({ length: 4 }, () => client.optimize(matMul, runOptions)));
+      const { cores } = await client.system(runOptions);
+      assert.equal(measuringProcessesOf(process.pid).length, Math.min(cores, 4));
+      await processOf(relu, 5);
+    },
+  );
+
   test('that has measured still optimizes and infers', { timeout }, async () => {
     const measuring = await processOf(relu, 4);
     await agent().client.optimize(relu, runOptions);

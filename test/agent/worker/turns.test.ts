@@ -16,7 +16,7 @@ function hasCode(code: string): (error: unknown) => boolean {
 
 describe('turns', () => {
   test('tasks run one at a time in the order in which they came', async () => {
-    const turns = new Turns();
+    const turns = new Turns(2);
     const events: string[] = [];
     const task = (name: string) => async (): Promise<void> => {
       events.push(`${name} starts`);
@@ -28,8 +28,52 @@ describe('turns', () => {
     assert.deepEqual(events, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
   });
 
+  test('tasks that may run beside others do, as many as allowed, and never beside one that may not', async () => {
+    const turns = new Turns(2);
+    const tasks = [true, true, true, false, true].map((beside) => ({ beside, ...controlledTask() }));
+    const running = new Set<number>();
+    const all = tasks.map(({ beside, task }, index) => {
+      const tracked = async (): Promise<void> => {
+        running.add(index);
+        await task();
+        running.delete(index);
+      };
+      return turns.take(tracked, { beside });
+    });
+    const seen: number[][] = [];
+    for (const { end } of tasks) {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push([...running]);
+      end();
+    }
+    await Promise.all(all);
+
+    // The last one waits behind the one that runs alone, although it might have run beside those before that.
+    assert.deepEqual(seen, [[0, 1], [1, 2], [2], [3], [4]]);
+  });
+
+  test('the times of tasks that run beside each other add up to the wall time of all', async () => {
+    const turns = new Turns(3);
+    const first = controlledTask();
+    const startMs = performance.now();
+    const timed = async (task: () => Promise<unknown>): Promise<number> => {
+      const beginMs = turns.sharedMs;
+      await task();
+      return turns.sharedMs - beginMs;
+    };
+    const wait = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 20));
+    const all = [first.task, wait, wait].map((task) => turns.take(() => timed(task), { beside: true }));
+    await Promise.all(all.slice(1));
+    first.end();
+    const shares = await Promise.all(all);
+    const wallMs = performance.now() - startMs;
+
+    const sumMs = shares.reduce((sum, share) => sum + share, 0);
+    assert.ok(sumMs > 15 && sumMs <= wallMs, `${sumMs} of ${wallMs} ms`);
+  });
+
   test('only those that wait are told so', async () => {
-    const turns = new Turns();
+    const turns = new Turns(2);
     const waiting: string[] = [];
     await Promise.all(
       ['a', 'b'].map((name) => turns.take(() => Promise.resolve(), { onWaiting: () => waiting.push(name) })),
@@ -39,7 +83,7 @@ describe('turns', () => {
   });
 
   test('a task that fails lets the next one in', async () => {
-    const turns = new Turns();
+    const turns = new Turns(2);
     const failing = turns.take(() => Promise.reject(new Error('no')));
     const next = turns.take(() => Promise.resolve('done'));
 
@@ -48,7 +92,7 @@ describe('turns', () => {
   });
 
   test('a task that is cancelled while it waits never starts', async () => {
-    const turns = new Turns();
+    const turns = new Turns(2);
     const first = controlledTask();
     const running = turns.take(first.task);
     const controller = new AbortController();
@@ -70,7 +114,7 @@ describe('turns', () => {
   });
 
   test('a crowd is sent away', async () => {
-    const turns = new Turns();
+    const turns = new Turns(2);
     const first = controlledTask();
     const tasks = [turns.take(first.task)];
     for (let i = 0; i < 32; i++) tasks.push(turns.take(() => Promise.resolve()));

@@ -13,6 +13,7 @@ import {
   bricksOfModel,
   brickTasks,
   callTask,
+  handingOverTask,
   firstTasks,
   FIRST_OCCASION,
   type MeasureSettings,
@@ -132,7 +133,8 @@ describe('what a recipe needs measured', () => {
         assert.ok(call !== undefined);
         const handed = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
         const tasks = [
-          ...[call, ...handed].map((benchmark) => callTask('a call', benchmark, SETTINGS)),
+          callTask('a call', call, SETTINGS),
+          ...handed.map((benchmark) => handingOverTask('handing over', benchmark, SETTINGS)),
           ...bricksOfModel(model, SYSTEM).flatMap((brick) => brickTasks('a brick', brick, FIRST_OCCASION, SETTINGS)),
         ];
         assert.deepEqual(

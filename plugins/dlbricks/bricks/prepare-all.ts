@@ -1,0 +1,33 @@
+import pMap from 'p-map';
+import type { BenchmarkAgent, LoadedModel } from '../../../src/plugin-api.js';
+import type { CutSettings, PreparedModel, prepareModel } from './prepare-model.js';
+
+/** How models are taken apart, and by whom. */
+export interface Preparing {
+  readonly settings: CutSettings;
+  readonly agent: BenchmarkAgent;
+  /** What is done with each. */
+  readonly prepare: typeof prepareModel;
+  readonly signal: AbortSignal;
+  /** Called before each model. @param done how many are done already */
+  readonly onModel: (model: LoadedModel, done: number) => void;
+}
+
+/** An agent optimizes no more graphs at once. */
+const MOST_AT_ONCE = 8;
+
+/** Takes models apart, as many at once as the agent's machine has cores: nothing is timed meanwhile. In their order. */
+export async function prepareAll(
+  models: readonly LoadedModel[],
+  { settings, agent, prepare, signal, onModel }: Preparing,
+): Promise<readonly PreparedModel[]> {
+  const { cores } = await agent.system(settings.runOptions);
+  let done = 0;
+  const prepareOne = async (model: LoadedModel): Promise<PreparedModel> => {
+    onModel(model, done);
+    const prepared = await prepare(model, settings, agent, signal);
+    done++;
+    return prepared;
+  };
+  return pMap(models, prepareOne, { concurrency: Math.min(cores, MOST_AT_ONCE) });
+}
