@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { benchmarkCompose } from './compose.js';
 import { benchmarkDecompose } from './decompose.js';
+import { benchmarkFamilies } from './family.js';
 import { benchmarkHealth } from './health.js';
 import { benchmarkReadModel } from './read-model.js';
 import { benchmarkTracing } from './tracing.js';
@@ -49,6 +50,14 @@ for (const threads of new Set([1, availableParallelism()])) {
   print(
     `health check while ${measured} is measured with ${threads} thread${threads === 1 ? '' : 's'}: ` +
       `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms of ${answers} answers`,
+  );
+}
+
+for (const { known, model, newBricks, bricks, brickSeconds, wholeSeconds } of await benchmarkFamilies()) {
+  const share = ((100 * brickSeconds) / wholeSeconds).toFixed(0);
+  print(
+    `${model} after ${known.join(' and ')}: ${newBricks} of ${bricks} bricks are new; ${brickSeconds.toFixed(2)} s, ` +
+      `${share} % of the ${wholeSeconds.toFixed(2)} s that measuring it whole takes`,
   );
 }
 

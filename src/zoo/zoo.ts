@@ -4,12 +4,12 @@ import type { Model } from '../onnx/model.js';
 import { quoted } from '../base/quoted.js';
 import { alexnet } from './architectures/alexnet.js';
 import { bertBase } from './architectures/bert.js';
-import { densenet121 } from './architectures/densenet.js';
-import { gpt2 } from './architectures/gpt2.js';
+import { densenet121, densenet169 } from './architectures/densenet.js';
+import { distilgpt2, gpt2 } from './architectures/gpt2.js';
 import { inceptionV1 } from './architectures/inception-v1.js';
 import { inceptionV3 } from './architectures/inception-v3.js';
 import { mobilenetV2 } from './architectures/mobilenet-v2.js';
-import { resnet18, resnet50 } from './architectures/resnet.js';
+import { resnet101, resnet18, resnet34, resnet50 } from './architectures/resnet.js';
 import { squeezenet11 } from './architectures/squeezenet.js';
 import { vgg16, vgg19 } from './architectures/vgg.js';
 import { vitB16 } from './architectures/vit.js';
@@ -26,13 +26,17 @@ export const ZOO: readonly ZooEntry[] = [
   vgg19,
   squeezenet11,
   resnet18,
+  resnet34,
   resnet50,
+  resnet101,
   inceptionV1,
   inceptionV3,
   densenet121,
+  densenet169,
   mobilenetV2,
   bertBase,
   gpt2,
+  distilgpt2,
   vitB16,
 ];
 

@@ -23,7 +23,9 @@ const PUBLISHED: Readonly<Record<string, Counts>> = {
   vgg19: { parameters: 143_667_240, gigaMultiplyAccumulates: 19.632 }, // torchvision VGG19_Weights
   'squeezenet1.1': { parameters: 1_235_496, gigaMultiplyAccumulates: 0.349 }, // torchvision SqueezeNet1_1_Weights
   resnet18: { parameters: 11_689_512, gigaMultiplyAccumulates: 1.814 }, // torchvision ResNet18_Weights
+  resnet34: { parameters: 21_797_672, gigaMultiplyAccumulates: 3.664 }, // torchvision ResNet34_Weights
   resnet50: { parameters: 25_557_032, gigaMultiplyAccumulates: 4.089 }, // torchvision ResNet50_Weights
+  resnet101: { parameters: 44_549_160, gigaMultiplyAccumulates: 7.801 }, // torchvision ResNet101_Weights
   inception_v1: { parameters: 6_624_904, gigaMultiplyAccumulates: 1.498 }, // torchvision GoogLeNet_Weights
   // torchvision Inception_V3_Weights: 27,161,264 with the auxiliary classifier (class InceptionAux: two convolutions of
   // 768 to 128 by 1x1 and 128 to 768 by 5x5, their batch norms, 768 to 1000 with bias), which inference does not run.
@@ -32,12 +34,18 @@ const PUBLISHED: Readonly<Record<string, Counts>> = {
     gigaMultiplyAccumulates: 5.713,
   },
   densenet121: { parameters: 7_978_856, gigaMultiplyAccumulates: 2.834 }, // torchvision DenseNet121_Weights
+  densenet169: { parameters: 14_149_480, gigaMultiplyAccumulates: 3.36 }, // torchvision DenseNet169_Weights
   mobilenet_v2: { parameters: 3_504_872, gigaMultiplyAccumulates: 0.301 }, // torchvision MobileNet_V2_Weights
   vit_b_16: { parameters: 86_567_656, gigaMultiplyAccumulates: 17.564 }, // torchvision ViT_B_16_Weights
   // Parameters of Hugging Face's BertModel with the weights bert-base-uncased; the paper (Devlin et al.) says 110M.
   bert_base: { parameters: 109_482_240, gigaMultiplyAccumulates: (12 * transformerLayer(128) + 768 * 768) / 1e9 },
   // Parameters of Hugging Face's GPT2LMHeadModel with the weights gpt2; OpenAI's release calls it the 124M model.
   gpt2: { parameters: 124_439_808, gigaMultiplyAccumulates: (12 * transformerLayer(128) + 128 * 768 * 50_257) / 1e9 },
+  // The same of distilgpt2; its model card says 82 million.
+  distilgpt2: {
+    parameters: 81_912_576,
+    gigaMultiplyAccumulates: (6 * transformerLayer(128) + 128 * 768 * 50_257) / 1e9,
+  },
 };
 
 /**

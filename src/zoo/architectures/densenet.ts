@@ -27,33 +27,48 @@ function denseBlock(depth: number): Layer {
 const transition: Layer = (x) =>
   chain(batchNorm(), relu, conv(fixed(x, 1) / 2, 1, { bias: false }), averagePool(2, { stride: 2 }))(x);
 
-export const densenet121: ZooEntry = {
-  name: 'densenet121',
-  title: 'DenseNet-121',
-  paper: 'Huang et al., Densely Connected Convolutional Networks, CVPR 2017, arXiv:1608.06993',
-  published: {
-    parameters: 7_978_856,
-    multiplyAccumulates: 2_834_000_000,
-    source: torchvision('DenseNet121_Weights'),
-  },
-  dimensions: { batch: 1 },
-  define: imageClassifier(
+const PAPER = 'Huang et al., Densely Connected Convolutional Networks, CVPR 2017, arXiv:1608.06993';
+
+/** One column of the paper's table 1: how many layers each of the four dense blocks has. */
+function densenet([first, ...depths]: readonly [number, number, number, number]) {
+  return imageClassifier(
     224,
     chain(
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
-      denseBlock(6),
-      transition,
-      denseBlock(12),
-      transition,
-      denseBlock(24),
-      transition,
-      denseBlock(16),
+      denseBlock(first),
+      ...depths.flatMap((depth) => [transition, denseBlock(depth)]),
       batchNorm(),
       relu,
       globalAveragePool,
       flatten,
       linear(1000),
     ),
-  ),
+  );
+}
+
+export const densenet121: ZooEntry = {
+  name: 'densenet121',
+  title: 'DenseNet-121',
+  paper: PAPER,
+  published: {
+    parameters: 7_978_856,
+    multiplyAccumulates: 2_834_000_000,
+    source: torchvision('DenseNet121_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: densenet([6, 12, 24, 16]),
+};
+
+export const densenet169: ZooEntry = {
+  name: 'densenet169',
+  title: 'DenseNet-169',
+  paper: PAPER,
+  published: {
+    parameters: 14_149_480,
+    multiplyAccumulates: 3_360_000_000,
+    source: torchvision('DenseNet169_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: densenet([6, 12, 32, 32]),
 };

@@ -15,7 +15,6 @@ import {
 } from '../transformer.js';
 
 // The paper's table 2, first row, and section 2.3.
-const LAYERS = 12;
 const HIDDEN = 768;
 const HEADS = 12;
 const VOCABULARY = 50_257;
@@ -50,22 +49,26 @@ function decoderLayer(bias: Value): Layer {
   };
 }
 
-function define(graph: GraphBuilder): void {
-  const dims = ['batch', 'sequence'];
-  const words = graph.input('input_ids', 'int64', dims);
-  const mask = graph.input('attention_mask', 'int64', dims);
-  const positions = graph.input('position_ids', 'int64', dims);
+/** With its language-modelling head, whose weight is the word table; without a key-value cache. */
+function decoderOf(layers: number): (graph: GraphBuilder) => void {
+  return (graph) => {
+    const dims = ['batch', 'sequence'];
+    const words = graph.input('input_ids', 'int64', dims);
+    const mask = graph.input('attention_mask', 'int64', dims);
+    const positions = graph.input('position_ids', 'int64', dims);
 
-  const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
-  const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
-  const bias = causalBias(mask);
-  const decoder = Array.from({ length: LAYERS }, () => decoderLayer(bias));
-  const hidden = chain(...decoder, normalize)(embedded);
+    const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
+    const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
+    const bias = causalBias(mask);
+    const decoder = Array.from({ length: layers }, () => decoderLayer(bias));
+    const hidden = chain(...decoder, normalize)(embedded);
 
-  graph.output('logits', matMul(hidden, graph.tiedWeight('lm_head', [HIDDEN, VOCABULARY], wordTable)));
+    graph.output('logits', matMul(hidden, graph.tiedWeight('lm_head', [HIDDEN, VOCABULARY], wordTable)));
+  };
 }
 
-/** GPT-2 small with its language-modelling head, whose weight is the word table; without a key-value cache. */
+const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
+
 export const gpt2: ZooEntry = {
   name: 'gpt2',
   title: 'GPT-2 small',
@@ -73,10 +76,22 @@ export const gpt2: ZooEntry = {
   published: {
     parameters: 124_439_808,
     multiplyAccumulates: 16_114_089_984,
-    source:
-      'parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); multiply-accumulates: the matrix products in ' +
-      'appendix F of Hoffmann et al., arXiv:2203.15556',
+    source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${COUNTED}`,
   },
   dimensions: { batch: 1, sequence: 128 },
-  define,
+  define: decoderOf(12),
+};
+
+/** Every second layer of GPT-2 small. */
+export const distilgpt2: ZooEntry = {
+  name: 'distilgpt2',
+  title: 'DistilGPT2',
+  paper: 'Sanh et al., DistilBERT, a distilled version of BERT, 2019, arXiv:1910.01108',
+  published: {
+    parameters: 81_912_576,
+    multiplyAccumulates: 10_527_277_056,
+    source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${COUNTED}`,
+  },
+  dimensions: { batch: 1, sequence: 128 },
+  define: decoderOf(6),
 };

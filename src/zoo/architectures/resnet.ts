@@ -71,6 +71,19 @@ export const resnet18: ZooEntry = {
   define: resnet(basic, [2, 2, 2, 2]),
 };
 
+export const resnet34: ZooEntry = {
+  name: 'resnet34',
+  title: 'ResNet-34',
+  paper: PAPER,
+  published: {
+    parameters: 21_797_672,
+    multiplyAccumulates: 3_664_000_000,
+    source: torchvision('ResNet34_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: resnet(basic, [3, 4, 6, 3]),
+};
+
 export const resnet50: ZooEntry = {
   name: 'resnet50',
   title: 'ResNet-50',
@@ -82,4 +95,17 @@ export const resnet50: ZooEntry = {
   },
   dimensions: { batch: 1 },
   define: resnet(bottleneck, [3, 4, 6, 3]),
+};
+
+export const resnet101: ZooEntry = {
+  name: 'resnet101',
+  title: 'ResNet-101',
+  paper: PAPER,
+  published: {
+    parameters: 44_549_160,
+    multiplyAccumulates: 7_801_000_000,
+    source: torchvision('ResNet101_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: resnet(bottleneck, [3, 4, 23, 3]),
 };

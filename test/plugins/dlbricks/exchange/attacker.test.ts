@@ -48,8 +48,8 @@ function hitRate(t: TestContext, zoo: ReadonlyMap<string, Signatures>, decoys: n
 describe('an attacker who knows the architectures', () => {
   const zoo = zooAt(1);
 
-  test('recognizes nearly all of them without decoys: a suite hides weights, not a published architecture', (t) => {
-    assert.ok(hitRate(t, zoo, 0) > 0.9);
+  test('recognizes most of them without decoys: a suite hides weights, and depths of a family, not what is published', (t) => {
+    assert.ok(hitRate(t, zoo, 0) > 0.7);
   });
 
   test('recognizes one of four with three decoys', (t) => {
