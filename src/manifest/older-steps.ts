@@ -3,8 +3,8 @@ import type { Dimension } from '../onnx/model.js';
 import { isUrl } from './reference.js';
 import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 
-// What the parameters of the platform's older manifests say about pre- and post-processing, as steps.
-// Source: c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
+// Converts the parameters of the platform's older manifests for pre- and post-processing to steps. Source:
+// c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
 
 /** Parameters as they are written: every scalar a text. */
 export type OlderParameters = Readonly<Record<string, unknown>>;

@@ -41,7 +41,7 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
 }
 
 /**
- * Brings what waits on this machine for the server of the store that `uri` names, as for {@link openStore}, to that server.
+ * Sends the results that wait on this machine to the server of the store that `uri` names, as for {@link openStore}.
  *
  * @returns how much there was
  * @throws as openStore; `usage` for a store that has no server

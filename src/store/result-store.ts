@@ -37,9 +37,9 @@ export interface ResultStore {
   close(): Promise<void>;
 }
 
-/** What every backend takes. */
+/** Options of every backend. */
 export interface StoreOptions {
-  /** Gets what a user should know though nothing failed, in one sentence. Without it, Node's own warnings are used. */
+  /** Called with warnings, one sentence each. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
   /** For a server: called once, when something stays on this machine because the server is gone. */
   readonly onSpooled?: () => void;

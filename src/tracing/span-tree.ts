@@ -68,7 +68,7 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
   }
 }
 
-/** A trace as indented lines: duration, name, what is told of it, the process where it changes. */
+/** A trace as indented lines: duration, name, attributes, and the process where it changes. */
 export function treeLines({ roots, orphans }: SpanTree): readonly string[] {
   const lines = [...linesOf(roots, 0, undefined)];
   if (orphans.length === 0) return lines;

@@ -16,7 +16,7 @@ export interface Value {
   readonly dims: readonly Dimension[];
 }
 
-/** What one output of an operator is. */
+/** The type of an operator's output. */
 export type OutputType = Pick<Value, 'elementType' | 'dims'>;
 
 /**

@@ -84,7 +84,10 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');
     assert.equal(code, 1);
-    assert.match(stderr, /^--system zzz: none of the store's systems begins like this; it has:\n/);
+    assert.match(
+      stderr,
+      /^--system zzz: none of the store's systems has a fingerprint that begins so; the store has:\n/,
+    );
     assert(stderr.includes(fingerprint.slice(0, 12)));
   });
 });

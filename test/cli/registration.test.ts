@@ -71,7 +71,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked.
     const ending = await place.run(['agent', ...ANYWHERE, '--server', '192.0.2.1:7080']);
-    assert.match(ending.stderr, /others cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
+    assert.match(ending.stderr, /other machines cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
     assert.equal(ending.code, 2);
   });
 });

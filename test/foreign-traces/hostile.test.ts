@@ -48,7 +48,7 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
       /a duration of -1 ms/,
     ],
-    ['a file of no known format', '<xml/>', /begins like none of the formats/],
+    ['a file of no known format', '<xml/>', /does not begin like any of the known formats/],
   ];
   for (const [what, text, message] of cases) {
     test(what, async () => {

@@ -125,7 +125,7 @@ describe('materialize', () => {
       name: 'an input that nothing is said about',
       benchmark: { ...matMul, inputs: matMul.inputs.slice(0, 1) },
       code: 'usage',
-      message: /how to fill the graph's input w/,
+      message: /the fill of the graph's input w is missing/,
     },
     {
       name: 'an input that the graph does not have',

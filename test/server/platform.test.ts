@@ -210,7 +210,7 @@ describe('a plugin that', deadline, () => {
     });
     const last = await endWith(t, hang, { silenceMs: 100 });
     assert.ok(last?.kind === 'failed' && last.code === 'timeout');
-    assert.match(last.message, /the plugin bad has said nothing/);
+    assert.match(last.message, /the plugin bad has sent no event/);
   });
 
   it('floods events fails its own evaluation', async (t) => {
@@ -233,7 +233,7 @@ describe('a plugin that', deadline, () => {
       yield await Promise.resolve({ kind: 'estimate', model: 'four', coverage: 7 } as const);
     });
     assert.ok(last?.kind === 'failed');
-    assert.match(last.message, /the plugin bad told something that is no event: coverage/);
+    assert.match(last.message, /the plugin bad sent an invalid event: coverage/);
   });
 
   it('does not stop when it is cancelled is left behind', async (t) => {

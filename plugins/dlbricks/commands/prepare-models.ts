@@ -1,11 +1,11 @@
 import type { BenchmarkAgent, CommandHost, LoadedModel } from '../../../src/plugin-api.js';
 import type { CutSettings, PreparedModel, prepareModel } from '../bricks/prepare-model.js';
 
-/** How the models are taken apart, and by whom. */
+/** How the models are taken apart, and the agent that optimizes them. */
 export interface Preparing {
   readonly settings: CutSettings;
   readonly agent: BenchmarkAgent;
-  /** What is done with each. */
+  /** Called with each prepared model. */
   readonly prepare: typeof prepareModel;
   readonly quiet: boolean;
 }

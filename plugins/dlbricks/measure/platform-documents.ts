@@ -3,7 +3,7 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { KnownResults } from './results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
-/** Leaves the platform's own documents for every measurement of a whole model; doing it again changes nothing. */
+/** Writes the platform's own documents for every measurement of a whole model. It is idempotent. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],

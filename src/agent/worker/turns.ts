@@ -6,16 +6,18 @@ const MAX_WAITING = 32;
 
 export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once where it is not at once this task's turn. */
+  /** Called once where the task has to wait. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
-/** Lets one task run at a time, first come, first served: what runs beside a measurement disturbs it. */
+/** Lets one task run at a time, first come, first served: other work disturbs a measurement. */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
-  /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `exhausted` in a crowd */
+  /**
+   * @throws PlatformError `cancelled` where the signal aborts before this task's turn, `exhausted` where too many wait
+   */
   async take<T>(task: () => Promise<T>, { signal, onWaiting }: TurnOptions = {}): Promise<T> {
     throwIfCancelled(signal);
     if (this.#taken) {

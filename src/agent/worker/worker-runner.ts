@@ -5,7 +5,10 @@ import type { WorkerJob, OpenJob } from '../jobs/job.js';
 import { type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** Runs one job at a time in a worker process, which it replaces when it is worn out, after every failure and for another occasion. */
+/**
+ * Runs one job at a time in a worker process. It replaces the process after a number of jobs, after every failure and
+ * for another occasion.
+ */
 export class WorkerRunner {
   readonly #turns = new Turns();
   /** Every process that has not ended. */
@@ -29,7 +32,7 @@ export class WorkerRunner {
   }
 
   /**
-   * Opens a model in a process of its own, which the caller ends; {@link close} ends it at the latest.
+   * Opens a model in a process of its own. The caller ends the process; {@link close} ends it at the latest.
    *
    * @throws PlatformError as {@link run}, and where the model cannot be opened
    */
@@ -48,7 +51,7 @@ export class WorkerRunner {
   }
 
   /**
-   * Has a process that {@link open} gave do a job when it is its turn.
+   * Runs a job in a process from {@link open}, when it is its turn.
    *
    * @throws PlatformError as {@link run}
    */
@@ -61,7 +64,7 @@ export class WorkerRunner {
     return this.#turns.take(() => process.run(job, limits, options), options);
   }
 
-  /** Ends every process; what runs in them dies, and nothing runs any more. */
+  /** Ends every process and the jobs in them. No job can run afterwards. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#processes].map((process) => process.kill()));

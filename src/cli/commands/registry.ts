@@ -28,7 +28,7 @@ async function agentsAt(server: string | undefined, host: OwnedHost): Promise<re
   return [{ address: server ?? null, ...system }];
 }
 
-/** `mlmodelscope registry models|agents`: what there is to work with. */
+/** `mlmodelscope registry models|agents`: lists models and agents. */
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
     .command('registry')

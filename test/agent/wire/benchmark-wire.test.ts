@@ -1,7 +1,7 @@
 import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
+import type { InferredValue } from '../../../src/onnx/layer-graph.js';
 import type { Measured } from '../../../src/agent/jobs/job.js';
 import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';

@@ -41,7 +41,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     const warnings: string[] = [];
     const options = { onWarning: (message: string) => warnings.push(message) };
     await (await openMongoStore(uri, options)).close();
-    assert.match(warnings.join('\n'), /was no store yet and is one now; .* check the name/);
+    assert.match(warnings.join('\n'), /was not a store and is one now; .* check the name/);
     await (await openMongoStore(uri, options)).close();
     assert.equal(warnings.length, 1);
     await withDatabase(uri, async (db) => {

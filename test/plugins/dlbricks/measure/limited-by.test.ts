@@ -12,7 +12,7 @@ describe('what keeps bricks from being measured further', () => {
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
     const estimate = compose(model, observations, spreadBetweenOccasions([model], observations));
-    return limitOf(estimate, { targetError, mostRepetition: 1 });
+    return limitOf(estimate, { targetError, repeatLimit: 1 });
   };
 
   test('is the target where it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
@@ -30,6 +30,6 @@ describe('what keeps bricks from being measured further', () => {
     ]);
     const estimate = compose(both, observations, spreadBetweenOccasions([both], observations));
     assert.equal(estimate.missing[0]?.signature, signatureOf(1));
-    assert.equal(limitOf(estimate, { targetError: 0.05, mostRepetition: 1 }), 'occasions');
+    assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1 }), 'occasions');
   });
 });

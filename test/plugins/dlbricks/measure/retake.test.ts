@@ -16,7 +16,7 @@ function measuredBeside(othersMs: number, index = 0): Measurement {
 async function takeFrom(
   series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
-  patience = new RetakeLimit(),
+  limit = new RetakeLimit(),
 ) {
   const taken = series.map(() => 0);
   const [waits, retaken]: [number[], number[]] = [[], []];
@@ -30,7 +30,7 @@ async function takeFrom(
   const best = new Map<number, Measurement>();
   const final: number[] = [];
   const settings = {
-    patience,
+    limit,
     signal,
     wait: (ms: number) => Promise.resolve(void waits.push(ms)),
     onRetake: (measurements: number) => void retaken.push(measurements),
@@ -116,11 +116,11 @@ describe('what is measured undisturbed', () => {
   });
 
   test('is taken again in vain for two series, and then no more', async () => {
-    const patience = new RetakeLimit();
+    const limit = new RetakeLimit();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
     const taken = [];
-    for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, patience)).taken);
+    for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, limit)).taken);
     assert.deepEqual(taken, [4, 4, 1, 1]);
   });
 
@@ -138,7 +138,7 @@ describe('what is measured undisturbed', () => {
       yield await Promise.resolve({ index: 0, measurement: measuredBeside(900) });
     };
     const { signal } = new AbortController();
-    const settings = { patience: new RetakeLimit(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
+    const settings = { limit: new RetakeLimit(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
     const taking = (async () => {
       for await (const { measurement } of undisturbed([0], take, settings)) out.push(measurement);
     })();
