@@ -83,7 +83,7 @@ describe('what cannot be bound', () => {
     [
       'an input of unknown rank',
       () => bindDimensions(modelOf([value('x')]), new Map(), { batch: 1 }),
-      /how many dimensions/,
+      /does not state its number of dimensions/,
     ],
     ['a size that is none', () => bound([['N', 'T']], { T: 1.5 }, 1), /"T" cannot be 1\.5/],
     ['a batch that is none', () => bound([['N']], {}, 0), /batch of 0/],

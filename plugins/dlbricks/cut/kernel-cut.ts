@@ -15,10 +15,9 @@ function liveValues(graph: LayerGraph): readonly number[] {
   const { lastUse } = lastUses(graph);
   const endings = new Map<number, number>();
   let live = 0;
-  const isActivation = (name: string): boolean => graph.types.has(name) && !graph.constants.has(name);
   const start = (name: string): void => {
     const end = lastUse.get(name);
-    if (end === undefined || !isActivation(name)) return;
+    if (end === undefined || graph.constants.has(name)) return;
     live++;
     endings.set(end, (endings.get(end) ?? 0) + 1);
   };

@@ -31,7 +31,7 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
       const from = producer.get(name);
       if (from !== undefined) producers.add(from);
     }
-    for (const name of layer.outputs) if (name !== '') producer.set(name, index);
+    for (const name of layer.outputs) producer.set(name, index);
     return [...producers];
   });
 }

@@ -36,16 +36,17 @@ export interface CallLatency {
 }
 
 interface Taken {
-  readonly measurement: Measurement;
   readonly summary: Summary;
+  readonly runs: number;
+  readonly costMs: number;
 }
 
 /** Summaries of the successful measurements, less the cost of the profile where there is one. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
-  return measurements.flatMap((measurement) => {
-    const { outcome } = measurement;
+  return measurements.flatMap(({ outcome, costMs }) => {
     if (outcome.kind === 'failure') return [];
-    return [{ measurement, summary: lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0) }];
+    const { runMs, overheadMs = 0 } = outcome;
+    return [{ summary: lessOverhead(summarize(runMs), overheadMs), runs: runMs.length, costMs }];
   });
 }
 
@@ -117,10 +118,8 @@ export function brickLatency(
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
     within,
-    runs: taken.reduce((sum, { measurement: { outcome } }) => {
-      return outcome.kind === 'samples' ? sum + outcome.runMs.length : sum;
-    }, 0),
-    costMs: taken.reduce((sum, { measurement }) => sum + measurement.costMs, 0),
+    runs: taken.reduce((sum, { runs }) => sum + runs, 0),
+    costMs: taken.reduce((sum, { costMs }) => sum + costMs, 0),
   };
 }
 
@@ -143,7 +142,7 @@ export function spreadBetweenOccasions(
     const counts = countsOf(recipe);
     for (const [index, brick] of recipe.bricks.entries()) {
       const latency = brickLatency(brick, context, observations);
-      if (latency.kind === 'unknown' || latency.occasionsMs.length < 2 || latency.ms <= 0) continue;
+      if (latency.kind === 'unknown') continue;
       // Each context has its own measurements.
       const key = brickKey(brick, context);
       const before = groups.get(key)?.weight ?? 0;

@@ -120,7 +120,7 @@ export interface Spread {
  * Relative standard deviation that several groups share, each of occasions of one benchmark: the pooled variance of the
  * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
  *
- * @param groups positive values; groups with one value are ignored
+ * @param groups groups with one value, with weight 0 or of zeros are ignored
  * @returns undefined where no group has two
  */
 export function pooledSpread(
@@ -131,7 +131,7 @@ export function pooledSpread(
   let squaredWeights = 0;
   for (const { values, weight } of groups) {
     const center = mean(values);
-    if (values.length < 2 || !(weight > 0) || !(center > 0)) continue;
+    if (!(center > 0)) continue;
     squares += weight * values.reduce((sum, value) => sum + (value / center - 1) ** 2, 0);
     weights += weight * (values.length - 1);
     squaredWeights += weight ** 2 * (values.length - 1);
@@ -154,9 +154,8 @@ export function marginOf(sources: readonly ErrorSource[]): number {
   let varianceOfVariance = 0;
   for (const { deviationMs, degreesOfFreedom } of sources) {
     variance += deviationMs ** 2;
-    if (deviationMs > 0) varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
+    varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
   }
-  if (variance === 0) return 0;
   const quantile = varianceOfVariance === 0 ? NORMAL_QUANTILE : studentQuantile(variance ** 2 / varianceOfVariance);
   return quantile * Math.sqrt(variance);
 }

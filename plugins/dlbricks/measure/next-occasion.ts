@@ -23,7 +23,7 @@ const SHARE_MEASURED_TWICE = 0.5;
 
 /** Wall time of one occasion of a brick, ms. */
 function costOf({ costMs, occasions }: BrickShare): number {
-  return costMs / Math.max(1, occasions);
+  return costMs / occasions;
 }
 
 /** Time that a brick takes in its model, ms. */

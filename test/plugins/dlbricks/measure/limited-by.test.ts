@@ -21,6 +21,14 @@ describe('what keeps bricks from being measured further', () => {
   test('is time otherwise', () => assert.equal(limitAfter(0.05, 10, 13, 9), 'time'));
   test('is not known where nothing is known of occasions', () => assert.equal(limitAfter(0.05, 10), undefined));
 
+  test('is time where only some bricks have reached the number of occasions', () => {
+    const both = surrounded(recipeOf([1, 1]));
+    const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
+    const observations = observationsOf([measuredCall, ...measured]);
+    const estimate = compose(both, observations, spreadBetweenOccasions([both], observations));
+    assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1 }), 'time');
+  });
+
   test('a brick that has no latency at all is no reason', () => {
     const both = surrounded(recipeOf([1, 1]));
     const observations = observationsOf([

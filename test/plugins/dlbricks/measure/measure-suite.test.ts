@@ -12,6 +12,8 @@ import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
@@ -102,6 +104,53 @@ describe('measuring a suite', () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched, signal: AbortSignal.abort() };
     const { measured, interrupted, measurements } = await measureSuite(suite, SETTINGS, context);
     assert.deepEqual([measured, interrupted, measurements], [0, true, []]);
+  });
+});
+
+describe('a suite’s measurements', () => {
+  const model = preparedChain('model', ...OPERATORS);
+  const suite = { cut: 'kernel', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
+
+  test('are announced with how many there are and how many are known', async () => {
+    const planned: unknown[] = [];
+    const onEvent = (event: EvaluationEvent): void => void (event.kind === 'planned' && planned.push(event));
+    const context = { ...unwatched, agent: newAgent(), store: await openMemoryStore(), onEvent };
+    await measureSuite({ ...suite, bricks: suite.bricks.slice(0, 1) }, SETTINGS, context);
+    const { system } = await measureSuite(suite, SETTINGS, context);
+    const summary = (toMeasure: number, known: number, unique: number): string =>
+      `${unique} unique bricks; ${toMeasure} measurements to take, ${known} known already`;
+    assert.deepEqual(planned, [
+      { kind: 'planned', summary: summary(1, 0, 1), known: 0, toMeasure: 1 },
+      { kind: 'planned', summary: summary(2, 1, 3), known: 1, toMeasure: 2 },
+    ]);
+    assert.deepEqual(system, await context.agent.system(RUN_OPTIONS));
+  });
+
+  test('have both graphs of outputs that are handed over', async () => {
+    const types = [{ elementType: 'float32', dims: [2, 128, 128] }] as const;
+    const handed = handingOver(types) ?? assert.fail('nothing is handed over');
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    assert.deepEqual(
+      measurements.map(({ signature }) => signature),
+      [handed.leaving.signature, handed.staying.signature],
+    );
+  });
+
+  test('need none for outputs that cost nothing', async () => {
+    const types = [{ elementType: 'float32', dims: [4] }] as const;
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    assert.deepEqual(measurements, []);
+  });
+
+  test('need a profile where a single brick is measured together with others', async () => {
+    const [first = assert.fail(), ...others] = suite.bricks;
+    const bricks = [...others, { ...first, footprintBytes: 2 ** 24 }];
+    const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether: false });
+    const context = { agent, store: await openMemoryStore(), ...unwatched };
+    await refused(measureSuite({ ...suite, bricks }, SETTINGS, context), 'unsupported', /profile/, /onnxruntime/);
+    assert.equal((await measureSuite(suite, SETTINGS, context)).measured, 3);
   });
 });
 

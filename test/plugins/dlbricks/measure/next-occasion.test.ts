@@ -188,6 +188,21 @@ describe('bricks that are measured again', () => {
     assert.deepEqual([occasion, protocol.runs], [2, Math.ceil(PROTOCOL.runs / 4 / COPIES)]);
   });
 
+  test('are no more than the target needs', () => {
+    // Four bricks that take the same, each on two occasions: one more on the third takes the share
+    // (1/sqrt(2) - 1/sqrt(3)) / (4/sqrt(2)) = 4.6 % off the error of the sum.
+    const four = recipeOf([1, 1, 1, 1]);
+    const measured = [0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10.4));
+    const observations = observationsOf([measuredCall, ...measured]);
+    const spread = spreadBetweenOccasions([surrounded(four)], observations);
+    const { measuringError = assert.fail() } = compose(surrounded(four), observations, spread);
+    const asked = [0.04, 0.08, 0.12, 0.16].map((less) => {
+      const precision = { targetError: measuringError * (1 - less), repeatLimit: AMPLE };
+      return tasksOf([preparedOf(four)], measured, precision).length;
+    });
+    assert.deepEqual(asked, [1, 2, 3, 4]);
+  });
+
   test('are none where everything is known well enough', () => {
     const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
     assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE }), []);

@@ -17,9 +17,10 @@ async function takeFrom(
   series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
   limit = new RetakeLimit(),
+  onWait = (): void => undefined,
 ) {
   const taken = series.map(() => 0);
-  const [waits, retaken]: [number[], number[]] = [[], []];
+  const [waits, retaken, shares]: [number[], number[], number[]] = [[], [], []];
   async function* take(indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
     for (const index of indices) {
       const nth = taken[index] ?? 0;
@@ -32,14 +33,21 @@ async function takeFrom(
   const settings = {
     limit,
     signal,
-    wait: (ms: number) => Promise.resolve(void waits.push(ms)),
-    onRetake: (measurements: number) => void retaken.push(measurements),
+    wait: (ms: number) => {
+      waits.push(ms);
+      onWait();
+      return Promise.resolve();
+    },
+    onRetake: (measurements: number, share: number) => {
+      retaken.push(measurements);
+      shares.push(share);
+    },
   };
   for await (const { index, measurement } of undisturbed([...series.keys()], take, settings)) {
     best.set(index, measurement);
     final.push(index);
   }
-  return { best, final, taken, waits, retaken };
+  return { best, final, taken, waits, retaken, shares };
 }
 
 describe('a disturbance', () => {
@@ -122,6 +130,30 @@ describe('what is measured undisturbed', () => {
     const taken = [];
     for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, limit)).taken);
     assert.deepEqual(taken, [4, 4, 1, 1]);
+  });
+
+  test('is waited for a little longer each time: half a second, two, and four', async () => {
+    const never = Array.from({ length: 4 }, () => measuredBeside(900));
+    assert.deepEqual((await takeFrom([never])).waits, [500, 2000, 4000]);
+  });
+
+  test('is told by its largest share', async () => {
+    const { shares } = await takeFrom([[measuredBeside(600)], [measuredBeside(900)]]);
+    assert.deepEqual(shares, [0.45]);
+  });
+
+  test('in a series that became quiet does not count as in vain', async () => {
+    const limit = new RetakeLimit();
+    const { signal } = new AbortController();
+    const noisy = [measuredBeside(900)];
+    for (let i = 0; i < 3; i++) assert.deepEqual((await takeFrom([noisy], signal, limit)).taken, [2]);
+  });
+
+  test('is not taken again where the interruption comes while it waits', async () => {
+    const controller = new AbortController();
+    const wait = (): void => controller.abort();
+    const { taken } = await takeFrom([[measuredBeside(900)]], controller.signal, new RetakeLimit(), wait);
+    assert.deepEqual(taken, [1]);
   });
 
   test('is not taken again after an interruption, and comes out as it is', async () => {
