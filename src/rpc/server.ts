@@ -143,7 +143,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     listener.close();
     calls.abort(reason);
     await new Promise<void>((resolve) => {
-      const tooLong = setTimeout(() => server.forceShutdown(), SHUTDOWN_LIMIT_MS);
+      // The library's forceShutdown ends no connection while channelz is off.
+      const tooLong = setTimeout(() => connections.destroy(), SHUTDOWN_LIMIT_MS);
       server.tryShutdown(() => {
         clearTimeout(tooLong);
         resolve();

@@ -59,7 +59,7 @@ export function summarize(samples: readonly number[]): Summary {
     return { ms, standardErrorMs: (MEDIAN_OF_THREE * standardDeviation(samples)) / Math.sqrt(3), degreesOfFreedom: 2 };
   }
   const [lowest = ms] = kept;
-  const highest = kept.at(-1) ?? ms;
+  const highest = kept.at(-1) ?? Infinity;
   const winsorized = samples.map((value) => Math.min(Math.max(value, lowest), highest));
   const standardErrorMs = standardDeviation(winsorized) / ((kept.length / count) * Math.sqrt(count));
   return { ms, standardErrorMs, degreesOfFreedom: kept.length - 1 };

@@ -54,9 +54,10 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
   test('runs optimized code from the second run on', async () => {
     const measured = await measureOne(agent().client, sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
     const runMs = samplesOf(measured);
-    // Baseline code would take five times as long, and get faster somewhere in between.
-    const slow = runMs.filter((ms) => ms > 3 * Math.min(...runMs));
-    assert.ok(slow.length <= 2, `${runMs.join(' ')}`);
+    // Baseline code takes five times as long, until some later run. Of several runs the fastest one counts, because other
+    // processes make single runs longer.
+    const [first, all] = [Math.min(...runMs.slice(0, 4)), Math.min(...runMs)];
+    assert.ok(first <= 3 * all, `${runMs.join(' ')}`);
   });
 
   test('goes on after a run that failed', async () => {

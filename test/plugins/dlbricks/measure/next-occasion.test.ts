@@ -196,7 +196,7 @@ describe('bricks that are measured again', () => {
     const observations = observationsOf([measuredCall, ...measured]);
     const spread = spreadBetweenOccasions([surrounded(four)], observations);
     const { measuringError = assert.fail() } = compose(surrounded(four), observations, spread);
-    const asked = [0.04, 0.08, 0.12, 0.16].map((less) => {
+    const asked = [0.0455, 0.0911, 0.1367, 0.1823].map((less) => {
       const precision = { targetError: measuringError * (1 - less), repeatLimit: AMPLE };
       return tasksOf([preparedOf(four)], measured, precision).length;
     });
