@@ -10,7 +10,7 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
   readonly color: boolean;
-  /** Columns of the terminals that `out` and `err` are; undefined where they are none. */
+  /** Columns of the terminals `out` and `err`; undefined where they are not terminals. */
   readonly columns: { readonly out: number | undefined; readonly err: number | undefined };
 }
 

@@ -26,7 +26,7 @@ const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
 /** Whether a version is within a constraint; an empty constraint holds for all. */
 type Fits = (version: string) => boolean;
 
-/** @throws PlatformError `usage` for a constraint that is none */
+/** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): Fits {
   if (constraint === '') return () => true;
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;

@@ -73,7 +73,7 @@ async function* counted(path: string, { signal, onProgress }: ReadTraceOptions):
 /**
  * Reads a trace or a layer table of any size, piece by piece, and collects the data of each model.
  *
- * @throws PlatformError `usage` where the file cannot be read or is none, with the place in it; `cancelled`
+ * @throws PlatformError `usage` where the file cannot be read or is not a trace, with the place in it; `cancelled`
  */
 export async function readTrace(path: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
   const { signal, model, format } = options;

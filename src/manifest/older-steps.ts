@@ -42,7 +42,7 @@ function oneOf<T extends string>(parameters: OlderParameters, key: string, known
   const written = textOf(parameters, key);
   if (written === '') return byDefault;
   const found = known.find((name) => name === written.replace('_', ''));
-  if (found === undefined) throw new Unusable(`${key} is none of ${known.join(', ')}`);
+  if (found === undefined) throw new Unusable(`${key} is not one of ${known.join(', ')}`);
   return found;
 }
 
@@ -88,7 +88,7 @@ export function olderImageSteps(
 ): OlderImage {
   try {
     if (!IMAGE_ELEMENT_TYPES.some((type) => type === (elementType ?? 'float32'))) {
-      throw new Unusable(`element_type is none of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
+      throw new Unusable(`element_type is not one of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
     }
     const layout = oneOf(parameters, 'layout', ['CHW', 'HWC'], 'CHW');
     const sizes = dimensions?.length === 3 ? dimensions : ['', '', ''];

@@ -59,7 +59,7 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** The part of JSON Schema that tells the keys of a mapping. */
+/** The part of JSON Schema that lists the keys of a mapping. */
 interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly items?: KeySchema;

@@ -13,7 +13,7 @@ export interface ResultStore {
 
   /**
    * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `setup` a setup key. A
-   * stored measurement that cannot be read any more counts as not there, and a warning says so.
+   * stored measurement that cannot be read any more counts as missing, and a warning says so.
    */
   findMeasurements(
     signatures: readonly string[],

@@ -11,7 +11,7 @@ export interface SpanNode {
 export interface SpanTree {
   /** One, in a trace that is whole. */
   readonly roots: readonly SpanNode[];
-  /** Spans whose parent is not there, with what is under them. */
+  /** Spans whose parent is missing, with their descendants. */
   readonly orphans: readonly SpanNode[];
 }
 

@@ -43,7 +43,7 @@ describe('dlbricks compose from an empty store', { ...deadline, concurrency: 2 }
     assert.match(stdout, /│ four +│ +4 │ +3 │ +- │ +- │ +- │ +0\.0 % │/);
   });
 
-  it('tells which measurements would count', async (t) => {
+  it('names the measurements that would count', async (t) => {
     const { stderr } = await compose(await workplace(t));
     assert.match(stderr, /^note: only measurements of this system with 1 warm-up runs, 3 runs .*'dlbricks run'/m);
   });

@@ -52,7 +52,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     });
   });
 
-  it('is measured by somebody who has none of the models', async (t) => {
+  it('is measured without any of the models', async (t) => {
     const [owner, other] = [await workplace(t), await workplace(t)];
     await generate(owner);
     const suite = owner.path('given', 'suite');

@@ -34,7 +34,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     ['a span of infinite duration', span('"duration":1e999'), /a duration of Infinity ms/],
     ['a span without a duration', span('"tags":[]'), /duration: expected a number/],
     [
-      'an index that is none',
+      'an invalid index',
       span('"duration":1,"tags":[{"key":"layer_sequence_index","value":"first"}]').replace('c_predict', 'conv'),
       /layer_sequence_index: expected a number/,
     ],
@@ -56,7 +56,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     });
   }
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
   });
 

@@ -59,7 +59,7 @@ for (const [what, dimensions, dims, message] of DIFFERENCES) {
   });
 }
 
-test('all differences are told at once', () => {
+test('all differences are reported at once', () => {
   const older = manifestOf(
     'model',
     [

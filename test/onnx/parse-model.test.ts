@@ -203,7 +203,7 @@ describe('a graph that is wrong', () => {
 });
 
 describe('types', () => {
-  test('symbols, unnamed dimensions, sizes and unknown ranks are told apart', () => {
+  test('symbols, unnamed dimensions, sizes and unknown ranks are distinguished', () => {
     const bytes = pipeline([node('Relu', ['x'], ['h']), node('Relu', ['h'], ['y'])], {
       input: [value('x', ['N', '', 4])],
       output: [value('y')],

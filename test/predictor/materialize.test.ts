@@ -96,7 +96,7 @@ describe('materialize', () => {
     });
   });
 
-  test('booleans are 0 or 1 whatever range is asked for', () => {
+  test('booleans are 0 or 1 for every range', () => {
     const flags = benchmarkOf({
       inputs: { x: { dims: [64], elementType: 'bool' } },
       nodes: [{ opType: 'Not', inputs: ['x'], outputs: ['y'] }],

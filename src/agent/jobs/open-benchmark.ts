@@ -35,7 +35,7 @@ export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkR
 
 /**
  * @throws PlatformError `unsupported` where it cannot fit into memory, and as `materialize` and `openFilledModel` do;
- *   whatever the predictor throws
+ *   errors of the predictor
  */
 export async function openBenchmark(
   request: OpenBenchmarkRequest,

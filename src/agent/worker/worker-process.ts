@@ -150,7 +150,7 @@ export class WorkerProcess {
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
 
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   async ended(): Promise<void> {
     await this.#exit;
   }

@@ -75,7 +75,7 @@ export async function runAnalysis(
     if (table.success) return table.data;
     const problems = schemaProblems(table.error);
     const problem = `the analysis ${analysis.name} returned no table that can be shown: ${problems.join('; ')}`;
-    throw new PlatformError('internal', `${problem}; tell the plugin's author, or ask it for less`);
+    throw new PlatformError('internal', `${problem}; report it to the plugin's author, or ask it for less`);
   } catch (thrown) {
     if (thrown instanceof PlatformError) throw thrown;
     throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${messageOf(thrown)}`, {

@@ -122,7 +122,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     });
   }
 
-  test('nobody there', async () => {
+  test('an address without a listener', async () => {
     await assert.rejects(fetch('http://127.0.0.1:1/'), refused('not_found', /ECONNREFUSED/));
     await assert.rejects(fetch('http://nothing.invalid/'), refused('not_found', /nothing can be fetched/));
   });
@@ -141,7 +141,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     `http://example.org/${'x'.repeat(5000)}`,
   ];
   for (const url of never) {
-    test(`refuses ${url.slice(0, 40) || '(nothing)'} whatever is allowed`, async () => {
+    test(`refuses ${url.slice(0, 40) || '(nothing)'} even where all addresses are allowed`, async () => {
       const options = { maxBytes: MAX_BYTES, isAllowed: () => true, signal: new AbortController().signal };
       await assert.rejects(fetchUrl(url, options), (error) => error instanceof PlatformError && error.code === 'usage');
     });

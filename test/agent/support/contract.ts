@@ -97,7 +97,7 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
       assert.equal(outcome.kind === 'failure' && outcome.reason, 'unsupported');
     });
 
-    test('a measurement that is cancelled before it starts is none', async () => {
+    test('a measurement that is cancelled before it starts gives no result', async () => {
       const signal = AbortSignal.abort();
       await assert.rejects(
         measureOne(agent, relu, runOptions, protocol, { signal }),

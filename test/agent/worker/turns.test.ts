@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Turns } from '../../../src/agent/worker/turns.js';
 import { PlatformError } from '../../../src/base/errors.js';
 
-/** A task that ends when told to. */
+/** A task that the test ends. */
 function controlledTask(): { readonly task: () => Promise<void>; readonly end: () => void } {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -28,7 +28,7 @@ describe('turns', () => {
     assert.deepEqual(events, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
   });
 
-  test('only those that wait are told so', async () => {
+  test('only waiting tasks are informed', async () => {
     const turns = new Turns();
     const waiting: string[] = [];
     await Promise.all(

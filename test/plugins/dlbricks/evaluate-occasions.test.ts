@@ -41,7 +41,7 @@ function near(actual: number | undefined, expected: number): void {
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * expected, `${actual} is not ${expected}`);
 }
 
-/** What an evaluation tells of further occasions. */
+/** The notes of an evaluation on further occasions. */
 function repetitionsIn(events: readonly EvaluationEvent[]): readonly string[] {
   return events.flatMap((event) => {
     return event.kind === 'note' && event.message.startsWith('repeating') ? [event.message] : [];

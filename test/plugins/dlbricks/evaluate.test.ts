@@ -173,7 +173,7 @@ describe('an evaluation', () => {
     }
   });
 
-  test('says what it is about to measure, and how far it is', async () => {
+  test('announces its plan, and shows its progress', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const { events } = await run(requestFor(models), { agent, store: await openMemoryStore() });
 

@@ -96,7 +96,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     assert.deepEqual([done, await versionIn(uri)], [[2, 3, 4], 4]);
   });
 
-  it('counts damaged documents as not there, says so, and replaces them', async (t) => {
+  it('counts damaged documents as missing, says so, and replaces them', async (t) => {
     const uri = newDatabase(t);
     const warnings: string[] = [];
     const store = await openMongoStore(uri, { onWarning: (message) => warnings.push(message) });

@@ -131,7 +131,7 @@ describe('a brick in context', () => {
     assert.deepEqual(joined?.dims, [3 * 4]);
   });
 
-  test('has every kernel as often as there are copies when the runtime is told to optimize nothing', async (t) => {
+  test('has every kernel as often as there are copies when the runtime optimizes nothing', async (t) => {
     const g = new GraphBuilder();
     const x = g.input('float32', [1, 2, 4, 4]);
     const made = g.layer('Relu', [g.layer('Conv', [x, g.weight([2, 2, 1, 1], 2)], [1, 2, 4, 4])], [1, 2, 4, 4]);

@@ -60,7 +60,7 @@ test('a brick counts as often as its model has it', () => {
 });
 
 describe('reading a recipe refuses', () => {
-  test('a file that is not there', async (t) => {
+  test('a missing file', async (t) => {
     const path = join(await temporaryFolder(t), 'none.json');
     await refused(readRecipe(path), 'usage', /none\.json/, /generate/);
   });
@@ -108,11 +108,7 @@ describe('reading a recipe refuses', () => {
     ['an unknown field', { ...recipe, comment: 'mine' }, /comment/],
     ['an unknown field of a model', withModel({ weights: 3 }), /models\.0: .*weights/],
     ['no models', { ...recipe, models: [] }, /models/],
-    [
-      'a sequence of a brick that is not there',
-      withModel({ sequences: [0, 2, 0] }),
-      /models\.0\.sequences\.1: no such brick/,
-    ],
+    ['a sequence of a missing brick', withModel({ sequences: [0, 2, 0] }), /models\.0\.sequences\.1: no such brick/],
     ['a sequence that is no index', withModel({ sequences: [0, -1, 0] }), /models\.0\.sequences\.1/],
     ['half a sequence', withModel({ sequences: [0, 0.5, 0] }), /models\.0\.sequences\.1/],
     [
@@ -126,9 +122,9 @@ describe('reading a recipe refuses', () => {
       /models\.0\.edges\.1: .*to a later one/,
     ],
     ['an edge in a circle', withModel({ edges: [[1, 1]] }), /models\.0\.edges\.0/],
-    ['an edge to a sequence that is not there', withModel({ edges: [[0, 3]] }), /models\.0\.edges\.0/],
+    ['an edge to a missing sequence', withModel({ edges: [[0, 3]] }), /models\.0\.edges\.0/],
     ['an edge with one end', withModel({ edges: [[0]] }), /models\.0\.edges\.0/],
-    ['a signature that is none', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
+    ['an invalid signature', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
   ];
   for (const [what, document, where] of cases) {
     test(what, (t) => refused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));

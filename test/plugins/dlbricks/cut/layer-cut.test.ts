@@ -11,7 +11,7 @@ import { renamed } from '../support/rename-model.js';
 
 const granularities = fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constantFrom(100, 1_000_000, 2 ** 31, 2 ** 53 - 1));
 
-/** Layers that add up what they are told to read: a layer's index, or 'in' for the model's input. */
+/** Layers that add up their inputs: a layer's index, or 'in' for the model's input. */
 function layersReading(...reads: readonly (readonly (number | 'in')[])[]): LayerGraph {
   const nameOf = (read: number | 'in'): string => (read === 'in' ? 'in' : `made ${read}`);
   const layers = reads.map((inputs, index) => ({

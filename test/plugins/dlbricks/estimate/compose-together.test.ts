@@ -150,7 +150,7 @@ describe('a model whose outputs take time to hand over', () => {
   });
 });
 
-test('a brick that is measured as copies is so in whatever model it stands', () => {
+test('a brick that is measured as copies is measured so in every model', () => {
   const asCopies: ModelRecipe = { ...recipeOf([1]), footprint_bytes: FOOTPRINT_BYTES };
   const { sequential, parts } = compose(surrounded(asCopies), observationsOf([measuredCall, ...measuredBrick(0, 10)]));
   near(sequential?.ms, 10 + CALL_MS);

@@ -209,7 +209,7 @@ describe('a latency less what watching costs', () => {
 
 describe('means', () => {
   test('the geometric mean of a half and a double is one', () => near(geometricMean([0.5, 2]), 1));
-  test('of nothing there is none', () => assert.deepEqual([geometricMean([]), meanOf([])], [undefined, undefined]));
+  test('of no values is undefined', () => assert.deepEqual([geometricMean([]), meanOf([])], [undefined, undefined]));
   test('the median is the middle value, or the mean of the middle two', () => {
     assert.deepEqual([median([5]), median([9, 1, 5]), median([8, 1, 3, 2])], [5, 5, 2.5]);
   });

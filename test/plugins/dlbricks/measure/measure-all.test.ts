@@ -90,7 +90,7 @@ describe('measuring', () => {
     assert.deepEqual(labelsIn(events), ['model: Relu and 2 more bricks']);
   });
 
-  test('tells of the runs of one session at most twice a second', async (t) => {
+  test('shows the runs of one session at most twice a second', async (t) => {
     const time = withClock(t);
     const agent = reporting((report) => {
       report({ runsDone: 1 });

@@ -30,7 +30,7 @@ function newAgent() {
   return createFakeAgent({ latencyOf: ({ signature }) => 1 + parseInt(signature.slice(0, 4), 16) / 4096 });
 }
 
-/** Runs with nobody watching. */
+/** Runs without callbacks. */
 const unwatched = { signal: new AbortController().signal, onEvent: () => undefined };
 
 async function readingResults(t: TestContext, text: string): Promise<readonly Measurement[]> {
@@ -161,13 +161,13 @@ describe('reading results refuses', () => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);
     await refused(readingResults(t, text), 'usage', /expected one system, found 2/);
   });
-  test('two measurements of one benchmark, between which nobody could choose', async (t) => {
+  test('two measurements of one benchmark', async (t) => {
     const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
     await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
   });
   for (const ms of [1e308, 1e-320, 366 * 24 * 3600 * 1000 + 1]) {
-    test(`runs of ${ms} ms, of which no error can be told`, async (t) => {
+    test(`runs of ${ms} ms, which allow no error estimate`, async (t) => {
       const outcome = { kind: 'samples' as const, runMs: [ms, ms], warmupMs: [] };
       const text = resultsText([sampleMeasurement(1, { outcome })]);
       await refused(
@@ -177,7 +177,7 @@ describe('reading results refuses', () => {
       );
     });
   }
-  test('a measurement that is none', async (t) => {
+  test('an invalid measurement', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
     await refused(readingResults(t, text), 'usage', /measurements\.0\.costMs/);
   });

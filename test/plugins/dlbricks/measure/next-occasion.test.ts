@@ -203,7 +203,7 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(asked, [1, 2, 3, 4]);
   });
 
-  test('are none where everything is known well enough', () => {
+  test('are none where everything is precise enough', () => {
     const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
     assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE }), []);
     assert.notDeepEqual(tasksOf(two, alike, { targetError: 0.001, repeatLimit: AMPLE }), []);

@@ -132,7 +132,7 @@ describe('a measurement saves another one', () => {
     ['that timed out', failure('timeout'), LIMITS, true],
     ['that timed out, within less time', failure('timeout'), shorter, true],
     ['that timed out, but not within more time', failure('timeout'), longer, false],
-    ['that timed out, whatever the memory', failure('timeout'), larger, true],
+    ['that timed out, at any memory limit', failure('timeout'), larger, true],
     ['that ran out of memory', failure('out_of_memory'), longer, true],
     ['that ran out of memory, but not with more of it', failure('out_of_memory'), larger, false],
     ['but not one that crashed', failure('crashed'), LIMITS, false],

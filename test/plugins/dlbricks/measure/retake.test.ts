@@ -57,7 +57,7 @@ describe('a disturbance', () => {
     assert.equal(disturbanceOf(sampleMeasurement(0, { conditions })), 0.2);
   });
 
-  test('is none where nobody knows, or too little was counted to be sure', () => {
+  test('is none where it is unknown, or too little was counted to be sure', () => {
     assert.equal(disturbanceOf(sampleMeasurement(0)), 0);
     const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
@@ -88,14 +88,14 @@ describe('what is measured undisturbed', () => {
     assert.deepEqual([best.get(0), taken, waits], [quiet, [1], []]);
   });
 
-  test('is taken again after a wait, until nobody disturbs', async () => {
+  test('is taken again after a wait, until nothing disturbs it', async () => {
     const { best, taken, waits } = await takeFrom([[measuredBeside(900), measuredBeside(800), measuredBeside(10, 7)]]);
     assert.deepEqual(taken, [3]);
     assert.deepEqual(best.get(0), measuredBeside(10, 7));
     assert.ok(waits.length === 2 && (waits[0] ?? 0) < (waits[1] ?? 0));
   });
 
-  test('is the least disturbed of four on a machine that never rests, whatever came out', async () => {
+  test('is the least disturbed of four on a machine that never rests, whatever the latency', async () => {
     const noisy = [900, 500, 700, 800].map((othersMs, index) => measuredBeside(othersMs, index));
     const { best, taken } = await takeFrom([noisy]);
     assert.deepEqual(taken, [4]);
@@ -137,7 +137,7 @@ describe('what is measured undisturbed', () => {
     assert.deepEqual((await takeFrom([never])).waits, [500, 2000, 4000]);
   });
 
-  test('is told by its largest share', async () => {
+  test('is announced with its largest share', async () => {
     const { shares } = await takeFrom([[measuredBeside(600)], [measuredBeside(900)]]);
     assert.deepEqual(shares, [0.45]);
   });

@@ -39,7 +39,7 @@ describe('the tasks of an evaluation', () => {
     ]);
   });
 
-  test('tell a repetition from the first time by its occasion and nothing else', () => {
+  test('of a repetition differ from the first ones only by their occasion', () => {
     const [first] = wholeModelTasks([two], FIRST_OCCASION, SETTINGS);
     const [again] = wholeModelTasks([two], SECOND_OCCASION, SETTINGS);
     assert.ok(first !== undefined && again !== undefined);

@@ -67,7 +67,7 @@ describe('a warning of noise', () => {
     assert.deepEqual(causesOf([], { threads: 4 }), []);
   });
 
-  test('is of processes that differ, and says whether the machine tells why', () => {
+  test('is of processes that differ, and says whether the cause is known', () => {
     const [[cause, message] = assert.fail()] = warningsOf([], { spread: 0.08 });
     assert.deepEqual([cause, /8\.0 %.*unknown reason/.test(message)], ['spread', true]);
     const [, [, explained] = assert.fail()] = warningsOf([under({ othersMs: 400 })], { spread: 0.08 });

@@ -90,7 +90,7 @@ export async function runBrickOn(values: Values, graph: LayerGraph, sequence: Se
   const sources = sourceNames(graph, sequence, parsed.graph);
   const valueOf = (name: string): TensorValue => {
     const found = values.get(sources.get(name) ?? '');
-    assert.ok(found !== undefined, `${name} is not there yet`);
+    assert.ok(found !== undefined, `${name} does not exist yet`);
     return found;
   };
   const initializers = new Map(parsed.graph.initializers);
