@@ -25,7 +25,8 @@ import {
 interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
 const HELP = `
-Columns: "own repeats" are sequences that repeat an earlier one of the same model; "in others" are sequences that another of the models has as well.
+Columns: "own repeats" are sequences that repeat an earlier one of the same
+model; "in others" are sequences that another of the models has as well.
 "measured" are those that the store has for this machine, so that estimating
 the model measures only the rest. The heat map shows the Jaccard index of
 each two models: unique bricks that both have, in percent of those that at

@@ -16,11 +16,7 @@ function preparing(optimizedOf: () => never) {
 
 describe('a model whose graph the runtime refuses', () => {
   test('has its layers and the reason, and no bricks', async () => {
-    const {
-      recipe,
-      bricks,
-      refused: reason,
-    } = await preparing(() => {
+    const { recipe, bricks, refusal } = await preparing(() => {
       throw new PlatformError('unsupported', 'no kernel for Neg');
     });
     assert.deepEqual(recipe, { name: 'model', layers: 2, bricks: [], sequences: [], edges: [] });
