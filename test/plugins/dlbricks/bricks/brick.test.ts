@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { cutBrick, roleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { cutBrick, operatorsLabel, roleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { layerGraph } from '../../../../src/onnx/layer-graph.js';
@@ -116,5 +116,13 @@ describe('the inputs of a brick', () => {
         ['c1', 'weight', 'weight'],
       ],
     );
+  });
+});
+
+describe('the label of a brick', () => {
+  test('has its operators, of a long one the first four and their number', () => {
+    assert.equal(operatorsLabel(['Conv', 'Relu']), 'Conv+Relu');
+    const many = ['Conv', 'Relu', 'MaxPool', ...Array<string>(16).fill('Conv'), 'Gemm'];
+    assert.equal(operatorsLabel(many), 'Conv+Relu+MaxPool+Conv+... (20)');
   });
 });

@@ -309,6 +309,7 @@ describe('the number of copies', () => {
     const model = { modelWeightBytes: 2 ** 40, cacheBytes };
     // 48 MiB in bricks of 8 MiB that read for a quarter of their time; 192 MiB in bricks of 64 MiB that only read.
     assert.equal(copiesFor(8 * MIB, (8 * MIB) / 1e7 / 0.25, model), 6);
+    assert.equal(copiesFor(12 * MIB, (12 * MIB) / 1e7 / 0.25, model), 4);
     assert.equal(copiesFor(64 * MIB, (64 * MIB) / 1e7, model), 3);
     assert.equal(copiesFor(63 * MIB, (63 * MIB) / 1e7, model), 4);
   });
@@ -321,6 +322,7 @@ describe('the number of copies', () => {
   });
 
   test('is one where the brick alone takes longer than a run should', () => {
+    assert.equal(copiesFor(40 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 512 * MIB }), 1);
     assert.equal(copiesFor(100 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
   });
 });

@@ -79,6 +79,12 @@ describe('the footprint of a model', () => {
     });
   }
 
+  test('has of other operators the whole first input', () => {
+    const g = new GraphBuilder();
+    const product = g.layer('MatMul', [g.weight([1000, 4], 4), g.input('float32', [4, 1])], [1000, 1]);
+    assert.equal(footprintIn(g, product), 1000 * ROW + ROW + 1000 * 4);
+  });
+
   test('has the weights that only a branch reads', () => {
     const withBranch = (operand: string, weightBytes: number): void => {
       const g = new GraphBuilder();

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { type CutSettings, prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
+import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
 import { refused } from '../support/refused.js';
@@ -13,6 +14,20 @@ function preparing(optimizedOf: () => never) {
   const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
   return prepareOrRefuse(loadedChain('model', 'Relu', 'Neg'), SETTINGS, agent, new AbortController().signal);
 }
+
+test('a typed model is cut at its layers without a runtime', async () => {
+  const agent = createFakeAgent({ latencyOf: () => 1 });
+  const loaded = loadedChain('model', 'Relu', 'Neg', 'Relu');
+  const settings: CutSettings = { ...SETTINGS, cut: 'layer' };
+  const { recipe, bricks, refusal, whole } = await prepareOrRefuse(
+    loaded,
+    settings,
+    agent,
+    new AbortController().signal,
+  );
+  assert.deepEqual([recipe.sequences, bricks.length, refusal], [[0, 1, 0], 2, undefined]);
+  assert.deepEqual(whole, weightlessBenchmark(loaded.model));
+});
 
 describe('a model whose graph the runtime refuses', () => {
   test('has its layers and the reason, and no bricks', async () => {
