@@ -35,7 +35,7 @@ export function runTests(
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--test-reporter=tap', SEVERAL, ...paths], {
-      // Node.js tells tests that a test started that their results are for it; these are for this process.
+      // Node.js sets this for tests that a test starts, whose results then go to that test; these go to this process.
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...environment },
       stdio: ['ignore', 'pipe', 'ignore'],
       // Makes it the leader of a group, which the processes that it starts belong to.

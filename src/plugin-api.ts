@@ -1,6 +1,4 @@
-/**
- * What a plugin may use of the platform. A plugin imports from nowhere else in `src`, and `src` imports no plugin.
- */
+/** The part of the platform that plugins use. A plugin imports nothing else from `src`, and `src` imports no plugin. */
 export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
@@ -62,7 +60,7 @@ export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-docume
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';
 
-// Traces that others took.
+// Foreign traces.
 export type { MeasuredLayer, TracedModel } from './foreign-traces/collect-models.js';
 export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/read-trace.js';
 export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';

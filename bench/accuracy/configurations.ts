@@ -17,7 +17,7 @@ export interface ModelReference {
   /** As the command takes it. */
   readonly reference: string;
   readonly name: string;
-  /** Multiply-accumulates of one inference; undefined where nobody published them. */
+  /** Multiply-accumulates of one inference; undefined where they were not published. */
   readonly multiplyAccumulates?: number;
 }
 
@@ -43,7 +43,7 @@ const SMALL_MULTIPLY_ACCUMULATES = 4e9;
 
 const BATCH = 8;
 
-/** Graphs that lie beside the project, where somebody put them there; the ONNX project's light models, for example. */
+/** Graphs beside the project, where they were put there; the ONNX project's light models, for example. */
 const BESIDE = fileURLToPath(new URL('../../../../shared/models/', import.meta.url));
 
 async function modelsBeside(): Promise<readonly ModelReference[]> {

@@ -79,7 +79,7 @@ function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outc
     `| geometric mean of normalized latency | ${summary.geomean_normalized_latency?.toFixed(3) ?? '-'} |`,
     `| repeatability of whole models on this machine | ${percent(summary.repeatability_percent)} |`,
     `| standard deviation of a brick between processes | ${percent(summary.spread_percent)} |`,
-    `| intervals that hold the measured latency | ${percent(summary.interval_hit_percent)} (they claim ${report.settings.confidence * 100} %) |`,
+    `| intervals that contain the measured latency | ${percent(summary.interval_hit_percent)} (confidence level ${report.settings.confidence * 100} %) |`,
     ...costFigures(summary),
     `| peak memory, whole models / bricks | ${gigabytes(wholePeakBytes)} / ${gigabytes(brickPeakBytes)} |`,
     ...report.warnings.map(({ message }) => `| noise | ${message} |`),

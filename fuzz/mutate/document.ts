@@ -94,7 +94,7 @@ const GRAMMAR: Grammar<Document> = {
   },
 };
 
-/** What a JSON text says, with one change of its structure, as JSON; undefined where the text is none. */
+/** A JSON text with one change of its structure; undefined for invalid JSON. */
 export function mutateJson(text: string, random: Random): string | undefined {
   try {
     return mutateValue(JSON.parse(text), random);

@@ -93,7 +93,7 @@ const GRAMMAR: Grammar<Field> = {
   hostile: hostileField,
 };
 
-/** A protocol buffers message with one change of its structure; itself where it is none. */
+/** A protocol buffers message with one change of its structure; other bytes are returned unchanged. */
 export function mutateMessage(bytes: Uint8Array, random: Random): Uint8Array {
   const fields = parseFields(bytes);
   if (fields === undefined) return bytes;

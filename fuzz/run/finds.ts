@@ -7,7 +7,7 @@ export function nameOf({ target, seed }: Case): string {
   return `${target}:${seed}`;
 }
 
-/** The case that a name stands for; undefined where it is none. */
+/** The case that a name stands for; undefined for an invalid name. */
 export function caseOf(name: string): Case | undefined {
   const [, target, seed] = /^([a-z]+):(\d+)$/.exec(name) ?? [];
   return target === undefined || seed === undefined ? undefined : { target, seed: Number(seed) };

@@ -2,7 +2,9 @@ import ts from 'typescript';
 import { type Change, type Mutator, replaced } from './change.js';
 import { isForReaders } from './for-readers.js';
 
-/** A number and its neighbours, which tells whether a test is at the bound; a fraction becomes another one. */
+/**
+ * A number becomes one of its neighbours, which shows whether a test is at the bound; a fraction becomes another one.
+ */
 export const numbers: Mutator = (node) => {
   if (!ts.isNumericLiteral(node)) return [];
   const value = Number(node.text);

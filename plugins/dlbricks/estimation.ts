@@ -12,7 +12,7 @@ import type { EstimateResult } from './report/evaluation-result.js';
 import { type Report, reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
-/** What to estimate, however it was asked for: by a command, or by a manifest on a server. */
+/** What to estimate, from a command line or from a manifest on a server. */
 export interface Estimation {
   readonly models: readonly LoadedModel[];
   readonly settings: Settings;
@@ -24,12 +24,12 @@ export interface Estimation {
   readonly startMs: number;
 }
 
-/** What every session of an evaluation runs with. */
+/** Settings of every session of an evaluation. */
 export function runOptionsOf(threads: number): RunOptions {
   return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
 }
 
-/** Warns of what makes latencies vary before anything is measured. */
+/** Warns of settings that make latencies vary, before anything is measured. */
 async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: MeasuringContext['onEvent']): Promise<void> {
   const { cores } = await agent.system(runOptionsOf(threads));
   if (threads <= cores) return;
@@ -37,7 +37,10 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
   tell({ kind: 'note', level: 'warning', message });
 }
 
-/** Measures what is missing, composes, reports: what `dlbricks run`, `dlbricks validate` and evaluations on a server do. */
+/**
+ * Measures the missing bricks, composes and reports, for `dlbricks run`, `dlbricks validate` and evaluations on a
+ * server.
+ */
 export async function runEstimation(
   { models, settings, threads, batch, protocol, limits, startMs }: Estimation,
   context: MeasuringContext,
@@ -45,7 +48,7 @@ export async function runEstimation(
   const { agent } = context;
   await warnOfThreads(threads, agent, context.onEvent);
   const { cut, granularity, measure_end_to_end: measureEndToEnd } = settings;
-  const precision = { targetError: settings.target_error / 100, mostRepetition: settings.repeat_limit };
+  const precision = { targetError: settings.target_error / 100, repeatLimit: settings.repeat_limit };
   const result = await evaluate(
     {
       models,

@@ -24,21 +24,21 @@ import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/
 /** What to estimate, and how. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
-  /** Wall time that reading the models took, and what came before; ms. */
+  /** Wall time from the start of the command until the models were read; ms. */
   readonly readingMs: number;
   /** Measure each whole model as well, before most bricks and again at the end. */
   readonly measureEndToEnd: boolean;
-  /** How well bricks at the kernel cut have to be measured. */
+  /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
 }
 
-/** What is measured in one go, and what of it the store had. */
+/** Tasks of one round of measuring, and how many the store had. */
 interface Phase {
   readonly tasks: readonly Task[];
   readonly missing: readonly Task[];
 }
 
-/** One evaluation: what is known, what is measured, and what that costs. */
+/** One evaluation: its known measurements, its new ones, and their cost. */
 class Evaluating {
   readonly #results = new KnownResults();
   readonly #measuring: Measuring;
@@ -60,7 +60,7 @@ class Evaluating {
     return this.#measured;
   }
 
-  /** Looks up what the store has of some tasks. */
+  /** Looks up the measurements of some tasks in the store. */
   async phaseOf(tasks: readonly Task[]): Promise<Phase> {
     const wanted = tasks.map(({ request }) => wantedOf(request));
     this.#results.add(await knownResults(wanted, this.system, this.context.store));
@@ -71,7 +71,7 @@ class Evaluating {
     return this.#results.get(request) !== undefined;
   }
 
-  /** Measures what is missing. @param total of the measurements that are counted as one */
+  /** Measures the missing tasks. @param total of the measurements that are counted as one */
   async measure({ tasks, missing }: Phase, total?: number): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
@@ -92,8 +92,8 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
 }
 
 /**
- * The main job: cuts models into bricks, measures each unique brick that the store does not know yet, and composes the
- * models' latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
+ * The main job: cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
+ * latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
  * where it stopped.
  *
  * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
@@ -156,7 +156,7 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   });
 }
 
-/** What is about to be measured. */
+/** Announces what is measured. */
 function plannedLine(models: readonly PreparedModel[], toMeasure: number, known: number): string {
   const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
   const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);
@@ -176,7 +176,7 @@ async function repeatBricks(
   for (;;) {
     const observations = evaluating.results.observations();
     const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision);
-    // Ends: no brick has more than a few occasions, and one that was not measured after all is not asked for again.
+    // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
     const phase = await evaluating.phaseOf(tasks);
     if (phase.missing.length > 0 && !context.signal.aborted) {
@@ -189,7 +189,7 @@ async function repeatBricks(
   }
 }
 
-/** What composing has to know besides the models and their measurements. */
+/** Input of composing beside the models and their measurements. */
 export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 'cut' | 'measureEndToEnd'> {
   /** undefined where this run does not repeat bricks. */
   readonly precision?: Precision | undefined;
@@ -198,10 +198,10 @@ export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 
   readonly costs: EstimateResult['costs'];
 }
 
-/** A model to compose: its recipe, and what is known of the whole where that was asked for. */
+/** A model to compose: its recipe, and the measurements of the whole model where they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<PreparedModel, 'whole' | 'refusal'>>;
 
-/** Composes every model's latency from what was measured. */
+/** Composes every model's latency from the measurements. */
 export function composeAll(
   models: readonly ComposableModel[],
   results: KnownResults,
@@ -248,7 +248,7 @@ function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): E
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
 }
 
-/** Everything that was measured for the models' bricks, each occasion once. */
+/** All measurements of the models' bricks, each occasion once. */
 function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
   const keys = new Set(needs.map(({ signature, context }) => benchmarkKey(signature, context)));
   return [...keys].flatMap((key) => observations.get(key) ?? []);

@@ -2,7 +2,7 @@ import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-a
 import { runEstimation } from './estimation.js';
 import { type Settings, settingsSchema } from './settings.js';
 
-/** `dlbricks run` as manifests ask a server for it; its result is the same report. */
+/** `dlbricks run` for manifests on a server, with the same report as result. */
 export const dlbricksEvaluation: Evaluation<Settings> = {
   name: 'dlbricks',
   version: '0.1.0',

@@ -1,7 +1,7 @@
 import { z } from '../../src/plugin-api.js';
 import { CUTS } from './cut/cut.js';
 
-/** What `dlbricks` is to know besides what every evaluation says: `settings` of a manifest, options of its commands. */
+/** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
 export const settingsSchema = z.strictObject({
   cut: z
     .enum(CUTS)
@@ -17,7 +17,7 @@ export const settingsSchema = z.strictObject({
       "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",
   }),
   repeat_limit: z.number().nonnegative().max(1000).default(1).meta({
-    description: 'Time for that, in multiples of what measuring each brick once took.',
+    description: 'Time limit for measuring bricks again, in multiples of the time to measure each brick once.',
   }),
 });
 

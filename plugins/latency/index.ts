@@ -13,7 +13,7 @@ const settings = z.strictObject({
   percentiles: z.array(z.number().gt(0).lt(100)).min(1).max(20).default([50, 90, 99]),
 });
 
-/** The time that this percentage of runs stays within; by the nearest rank. */
+/** Percentile of the runs' times, by the nearest rank. */
 function percentile(sortedMs: readonly number[], percentage: number): number | undefined {
   return sortedMs[Math.ceil((percentage / 100) * sortedMs.length) - 1];
 }
@@ -25,7 +25,7 @@ function resultOf(model: string, { outcome }: Measurement, percentiles: readonly
   return { model, runs: sorted.length, latency_ms: Object.fromEntries(ofRuns) as Record<string, number> };
 }
 
-/** Times whole models, and says how their runs are spread. */
+/** Times whole models, and shows the spread of their runs. */
 const evaluation: Evaluation<z.infer<typeof settings>> = {
   name: 'latency',
   version: '0.1.0',

@@ -10,7 +10,7 @@ interface Group {
   readonly runMs: number[];
 }
 
-/** How runs of whole models are spread, from whatever measured them: every model that left the platform's own documents. */
+/** The spread of the runs of whole models, from the platform's own documents of all plugins. */
 export const runs: Analysis<z.infer<typeof settings>> = {
   name: 'runs',
   description: 'percentiles of the runs of whole models, by system and batch size',

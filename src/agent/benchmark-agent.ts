@@ -2,7 +2,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context, Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import type { RunOptions, System } from '../measurement/system.js';
-import type { TensorType } from '../onnx/model.js';
+import type { InferredValue } from '../onnx/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { LayerTrace } from './layer-trace.js';
 
@@ -11,10 +11,10 @@ export interface MeasureRequest {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
-  /** No worker measures on two occasions. */
+  /** Each occasion needs another worker process. */
   readonly occasion: number;
   readonly limits: Limits;
-  /** Measured together with others in one session, its data as warm or cold as this says; absent: in a session of its own. */
+  /** Context of a benchmark that is measured together with others in one session; absent: in a session of its own. */
   readonly context?: Context | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface MeasureProgress {
   readonly runsTotal: number;
 }
 
-/** Progress of the session that measures now. */
+/** Progress of the current session. */
 export interface RequestProgress extends MeasureProgress {
   /** Index of a request that is measured in it. */
   readonly index: number;
@@ -43,22 +43,13 @@ export interface RequestProgress extends MeasureProgress {
   readonly together: number;
 }
 
-/** What running a graph showed about one of its values. */
-export interface InferredValue extends TensorType {
-  /** Little-endian, as in TensorProto.raw_data; only of integer and boolean values of up to 1024 elements, and others of up to 16. */
-  readonly content?: Uint8Array;
-  /** Range of an integer value with more elements. */
-  readonly minimum?: bigint;
-  readonly maximum?: bigint;
-}
-
 /** A graph as the runtime executes it. */
 export interface OptimizedGraph {
   /** Again without weights. */
   readonly benchmark: Benchmark;
-  /** Types of what its nodes produce, by name. */
+  /** Types of its nodes' outputs, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
-  /** Wall time that optimizing took, when it was done; of several beside each other, its share. */
+  /** Wall time of the optimization, also where the result comes from a cache. Of several at a time, its share. */
   readonly costMs: number;
 }
 
@@ -77,7 +68,7 @@ export interface TraceOptions {
  * answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
  */
 export interface BenchmarkAgent {
-  /** The system that measurements with these run options are taken on. */
+  /** The system of measurements with these run options. */
   system(runOptions: RunOptions): Promise<System>;
 
   /** Whether it measures benchmarks together in one session: its framework has to keep a profile of kernels. */
@@ -86,13 +77,13 @@ export interface BenchmarkAgent {
   /**
    * Measures when it is these benchmarks' turn, those with a context in as few sessions as possible, and yields each
    * measurement as soon as it is taken. A benchmark that fails (unsupported operator, out of memory, crash, time limit)
-   * gives a measurement with a failure as its outcome, and costs no other its own.
+   * gives a measurement with a failure as its outcome and does not affect the others.
    */
   measure(requests: readonly MeasureRequest[], options?: MeasureOptions): AsyncIterable<MeasuredRequest>;
 
   /**
-   * Runs a benchmark without and with the runtime's own profile, as often as the protocol says each. The spans of it
-   * are made where the agent is, in the trace of the caller, down to `level`.
+   * Runs a benchmark without and with the runtime's own profile, each as often as the protocol says. The agent makes
+   * the spans, down to `level`, in the trace of the caller.
    *
    * @throws PlatformError as {@link BenchmarkAgent.inferTypes}, and `unsupported` where the runtime keeps no profile
    */

@@ -8,16 +8,19 @@ export interface Failure {
 
 const MESSAGE_LENGTH = 600;
 
-/** How C++, ONNX Runtime's arena and V8 say that memory ran out. */
+/** The messages of C++, ONNX Runtime's arena and V8 where memory runs out. */
 const OUT_OF_MEMORY = /bad_alloc|failed to allocate memory|allocation failed|out of memory/i;
 
-/** A message as one line of bearable length. */
+/** A message as one line of limited length. */
 export function briefly(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim();
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
 }
 
-/** What a framework's exception means: while it opens a model it refuses the graph, later running it has failed. */
+/**
+ * Classifies a framework's exception: while a model is opened, the framework refuses the graph; later, running it has
+ * failed.
+ */
 export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
   const message = briefly(messageOf(thrown));
   if (OUT_OF_MEMORY.test(message)) return { reason: 'out_of_memory', message };

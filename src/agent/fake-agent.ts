@@ -2,16 +2,17 @@ import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
-import type { BenchmarkAgent, InferredValue, OptimizedGraph } from './benchmark-agent.js';
+import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
+import type { InferredValue } from '../onnx/layer-graph.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
 
 export interface FakeAgentOptions {
-  /** Milliseconds that every run of a benchmark takes, or why it fails. */
+  /** Milliseconds of every run of a benchmark, or the reason of its failure. */
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
-  /** What a benchmark's graph is found to produce; without it nothing can be inferred. */
+  /** Inferred values of a benchmark's graph; without it, inferring fails. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
-  /** What a benchmark's graph is optimized to; without it nothing can be. */
+  /** The optimized form of a benchmark's graph; without it, optimizing fails. */
   readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
   /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
@@ -28,7 +29,7 @@ export interface FakeAgent extends BenchmarkAgent {
 /** Milliseconds that creating a session takes here. */
 const SESSION_MS = 10;
 
-/** An agent without a machine: it measures nothing, always answers the same, and remembers what it was asked. */
+/** An agent for tests: it measures nothing, gives the same answers every time, and records its requests. */
 export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
   const {
     latencyOf,
@@ -66,7 +67,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
         throwIfCancelled(signal);
         const { warmupRuns, runs, minRuns, timeBudgetMs } = protocol;
         onProgress?.({ phase: 'preparing', runsDone: 0, runsTotal: warmupRuns + runs, index, together: 1 });
-        // A real agent answers later too, so that others get their turn and may cancel.
+        // Answers asynchronously, as a real agent does, so that other work can run and cancel the call.
         await new Promise((resolve) => setImmediate(resolve));
         throwIfCancelled(signal);
         const latency = latencyOf(benchmark);

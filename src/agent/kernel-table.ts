@@ -4,20 +4,20 @@ import type { KernelTrace, LayerTrace } from './layer-trace.js';
 export interface LayerRow extends Omit<KernelTrace, 'runMs'> {
   /** Trimmed mean over the runs, as the runtime timed it. */
   readonly latencyMs: number;
-  /** The same without what tracing adds to it. */
+  /** The same without the cost of tracing. */
   readonly untracedLatencyMs: number;
   /** Of the sum of all kernels, 0 to 1; of a kernel inside of another one, a part of the other's. */
   readonly share: number;
   readonly runs: number;
 }
 
-/** Latencies of a model's kernels, with what it costs to see them. All times are trimmed means in milliseconds. */
+/** Latencies of a model's kernels, with the cost of tracing them. All times are trimmed means in milliseconds. */
 export interface KernelTable {
-  /** Of the whole model, as it runs without tracing. */
+  /** Of the whole model without tracing. */
   readonly modelMs: number;
   /** Of the whole model while the runtime times its kernels. */
   readonly tracedModelMs: number;
-  /** What tracing adds to the whole model; below zero where it is less than the machine's own noise. */
+  /** Cost of tracing for the whole model; below zero where it is less than the machine's noise. */
   readonly overheadMs: number;
   /** Sum of the kernels while they are timed. */
   readonly kernelsMs: number;
@@ -27,7 +27,7 @@ export interface KernelTable {
 /**
  * Puts a table together from a trace. The runtime writes a kernel's record after it has timed it, so that most of what
  * tracing costs lies between the kernels. Where they add up to more than the whole model takes without tracing, they
- * were slowed down themselves, and each is corrected by the same factor: they cannot take longer than what they are in.
+ * were slowed down themselves, and each is corrected by the same factor: kernels cannot take longer than their model.
  */
 export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {
   const modelMs = trimmedMean(untracedMs);

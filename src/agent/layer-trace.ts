@@ -13,7 +13,7 @@ export interface KernelTrace {
   readonly runMs: readonly number[];
 }
 
-/** What a model's runs are made of, and what it costs to see that. */
+/** The kernels of a model's runs, and the cost of tracing them. */
 export interface LayerTrace {
   /** Whole runs without the runtime's profile, in the order in which they were taken. */
   readonly untracedMs: readonly number[];

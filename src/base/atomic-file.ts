@@ -4,20 +4,23 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type FileContent, writeContent, type WriteOptions } from './file-content.js';
 
-/** A temporary file without a write for so long has lost its writer, on this machine or another. */
+/** A temporary file without a write for this long is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /** This machine or container: process ids mean nothing on another one that shares the folder. */
 const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
 
-/** What a temporary file is called: its writer's host and process, so that others can tell whether it still lives. */
+/**
+ * Pattern of temporary names. They hold the writer's host and process, so that other processes can check whether it
+ * still runs.
+ */
 const TEMPORARY = /^\..+\.(?<host>[A-Za-z0-9-]*)\.(?<pid>\d+)\.[0-9a-f]{8}\.tmp$/;
 
 /**
  * Writes a file so that others see it whole or not at all: under a temporary name in the same folder, flushed to the
- * disk, then renamed. Removes the temporary file when it fails, and those of processes that were killed.
+ * disk, then renamed. Removes the temporary file when it fails, and those of killed processes.
  *
- * @throws what the operating system says, what the content throws, and PlatformError `cancelled` when the signal aborts
+ * @throws the operating system's error, what the content throws, and PlatformError `cancelled` when the signal aborts
  */
 export async function writeFileAtomically(
   file: string,
@@ -44,7 +47,7 @@ export async function writeFileAtomically(
   await flushFolder(folder);
 }
 
-/** Makes the rename itself survive a power cut, where the operating system lets a folder be flushed. */
+/** Makes the rename itself survive a power cut where the operating system can flush folders. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   try {
@@ -55,7 +58,7 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 async function removeAbandoned(folder: string): Promise<void> {
-  // A folder that may be written to may be one that cannot be listed.
+  // A writable folder may not be readable.
   for (const name of await readdir(folder).catch(() => [])) {
     const writer = TEMPORARY.exec(name)?.groups;
     if (writer === undefined) continue;

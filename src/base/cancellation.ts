@@ -1,6 +1,6 @@
 import { PlatformError } from './errors.js';
 
-/** What to throw for an aborted signal: the PlatformError that it was aborted with, else `cancelled`. */
+/** The error for an aborted signal: the PlatformError that it was aborted with, else `cancelled`. */
 export function cancellationOf(signal: AbortSignal): PlatformError {
   const reason: unknown = signal.reason;
   return reason instanceof PlatformError ? reason : new PlatformError('cancelled', 'cancelled', { cause: reason });

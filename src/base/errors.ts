@@ -1,15 +1,15 @@
 /**
- * What went wrong, as a closed set. Each code maps to one exit code of the command line and one gRPC status, so that a
- * caller can act on it without reading the message.
+ * The kinds of errors, as a closed set. Each code maps to one exit code of the command line and one gRPC status, so
+ * that a caller can act on it without reading the message.
  */
 export type ErrorCode =
   | 'usage' // the command or request itself is wrong
   | 'manifest' // a manifest is wrong
   | 'model' // a model file is missing, damaged or cannot be used as it is
-  | 'unsupported' // correct input, but something that this project or the runtime does not do
+  | 'unsupported' // correct input that this project or the runtime does not support
   | 'not_found'
   | 'unavailable' // a server or process that is needed does not answer
-  | 'exhausted' // a limit on how much there may be at a time is reached
+  | 'exhausted' // a limit on concurrent use is reached
   | 'unauthenticated' // no token, or a wrong one
   | 'timeout'
   | 'cancelled'
@@ -33,8 +33,8 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
 };
 
 /**
- * The one error class that this project throws on purpose. The message says what was wrong, where, and what to do; it is
- * shown to users as it is, without a stack trace.
+ * The only error class that this project throws on purpose. The message says what was wrong, where, and what to do.
+ * Users see it unchanged, without a stack trace.
  */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';

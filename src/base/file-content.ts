@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { cancellationOf } from './cancellation.js';
 
-/** What is written to a file. Pieces of bytes need to be valid only until the next one is asked for. */
+/** The content of a file to write. A piece of bytes needs to be valid only until the next one is requested. */
 export type FileContent = string | Uint8Array | Iterable<Uint8Array> | AsyncIterable<string>;
 
 export interface WriteOptions {
@@ -10,7 +10,7 @@ export interface WriteOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-/** Texts are collected until they are worth a system call. */
+/** Texts are collected up to this size before a system call. */
 const LEAST_CHARACTERS = 1 << 16;
 
 async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
@@ -29,7 +29,7 @@ async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** @throws what the operating system says, what the content throws, and the cancellation when the signal aborts */
+/** @throws the operating system's error, what the content throws, and the cancellation when the signal aborts */
 export async function writeContent(
   handle: FileHandle,
   content: FileContent,

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Deeper documents cannot be written again by those who read them: that is done by recursion. */
+/** Readers write documents again by recursion, which deeper documents would break. */
 const MAX_DEPTH = 500;
 
-/** Looked at before others get their turn; a millisecond or two. */
+/** Characters checked before other work gets its turn; a millisecond or two. */
 const CHARACTERS_AT_ONCE = 100_000;
 
 const BLANK = /[ \t\n\r]*/y;
@@ -47,8 +47,8 @@ function endOfKey(text: string, start: number): number | undefined {
 }
 
 /**
- * Whether a text is one JSON value (RFC 8259), nested no deeper than 500. Builds nothing of it, and lets others have their
- * turn: JSON.parse takes seconds and gigabytes for some megabytes that somebody means to be slow.
+ * Whether a text is one JSON value (RFC 8259), nested no deeper than 500. Builds no value, and lets other work run in
+ * between: JSON.parse takes seconds and gigabytes for some megabytes of hostile text.
  */
 export async function isJson(text: string): Promise<boolean> {
   /** The brackets that are open. */

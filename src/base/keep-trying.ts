@@ -6,7 +6,7 @@ export interface PassingFailure {
   readonly thrown: unknown;
   /** Whether it is the first one since the start, or since something answered. */
   readonly isFirst: boolean;
-  /** Until the next attempt. */
+  /** Pause before the next attempt. */
   readonly pauseMs: number;
 }
 

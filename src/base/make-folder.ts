@@ -1,12 +1,12 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What is kept for one user: others on the machine may neither read nor list it. */
+/** Mode of a folder for one user: others on the machine may neither read nor list it. */
 export const OWNER_ONLY = 0o700;
 
 /**
- * Makes a folder and those above it where they are missing, by default for everybody whom the umask lets in. Node's own recursive mkdir never returns where a file system
- * lets nobody make folders, as /proc does.
+ * Makes a folder and its missing parents, by default with the mode by the umask. Node's own recursive mkdir never
+ * returns on a file system without new folders, such as /proc.
  *
  * @throws the file system's error
  */

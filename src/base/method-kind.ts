@@ -33,7 +33,7 @@ const SERVICES: readonly ServiceDefinition[] = [
   TraceServiceDefinition,
 ];
 
-/** Those that every server has, whose contracts say nothing. */
+/** Services that every server has. Their contracts state no idempotency level. */
 const STANDARD_READS: readonly string[] = [
   '/grpc.health.v1.Health/Check',
   '/grpc.health.v1.Health/Watch',
@@ -61,7 +61,7 @@ const KINDS: ReadonlyMap<string, MethodKind> = new Map([
   ),
 ]);
 
-/** @param path as `/package.Service/Method`; what no contract knows is a write */
+/** @param path as `/package.Service/Method`; an unknown method is a write */
 export function methodKind(path: string): MethodKind {
   return KINDS.get(path) ?? 'write';
 }

@@ -13,7 +13,7 @@ async function isReplaced(file: string): Promise<boolean> {
   return existing === undefined || existing.isFile();
 }
 
-/** @throws what the operating system says, and what the content throws */
+/** @throws the operating system's error, and what the content throws */
 export async function writeOutput(file: string, content: FileContent): Promise<void> {
   if (await isReplaced(file)) {
     await writeFileAtomically(file, content);
@@ -40,7 +40,7 @@ export async function writeResult(file: string, text: string): Promise<void> {
 }
 
 /**
- * Makes sure that a result can be written later: no measurement is lost to a typing error. Makes missing folders.
+ * Checks that a result can be written later, so that a typing error costs no measurement. Makes missing folders.
  *
  * @throws PlatformError `storage`
  */

@@ -1,15 +1,15 @@
-/** A femtosecond, in which no processor does anything. */
+/** A femtosecond: no measurement is shorter. */
 const LEAST_MS = 1e-9;
 
 /** A year: no measurement takes longer. */
 const MOST_MS = 366 * 24 * 3600 * 1000;
 
-/** What {@link isPlausibleMs} takes, for messages. */
+/** The range of {@link isPlausibleMs}, for messages. */
 export const PLAUSIBLE_MS = `0, or from ${LEAST_MS} to ${MOST_MS} ms`;
 
 /**
- * Whether something may have taken so many milliseconds. Sums, squares and ratios of such times are numbers; of what else a
- * file or an agent may claim (1e308, 5e-324) they are not.
+ * Whether a time in ms is plausible. Sums, squares and ratios of plausible times are finite, unlike those of other
+ * values in a file or from an agent (1e308, 5e-324).
  */
 export function isPlausibleMs(ms: number): boolean {
   return ms === 0 || (ms >= LEAST_MS && ms <= MOST_MS);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
 export interface SchemaProblemOptions {
-  /** What messages call the checked value, for a problem with all of it. */
+  /** Name of the checked value in messages, for a problem with all of it. */
   readonly whole?: string;
-  /** Where the checked value is in something larger. */
+  /** Path of the checked value in a larger one. */
   readonly around?: readonly PropertyKey[];
 }
 
@@ -16,8 +16,8 @@ export function schemaProblem(
 }
 
 /**
- * What a schema says is wrong with a value: one text for each problem, at most `most` texts; the last one counts the
- * problems that are left out.
+ * A schema's problems with a value: one text each, at most `most` texts; the last one counts the problems that are left
+ * out.
  */
 export function schemaProblems(
   { issues }: z.ZodError,

@@ -1,4 +1,4 @@
-/** Longer names are no typing errors, and comparing them would take long. */
+/** Longer names get no suggestion: comparing them would take long. */
 const MAX_LENGTH = 64;
 
 /**
@@ -23,14 +23,14 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? a.length;
 }
 
-/** Case, dashes, underscores and blanks are what people mix up first. */
+/** Ignores case, dashes, underscores and blanks, which people often mix up. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
 /**
- * The known name that was probably meant: equal but for case and separators, at most a third of its letters wrong, or
- * its beginning (`warmup` for `warmup_runs`).
+ * The known name that the user probably meant: equal except for case and separators, at most a third of its letters
+ * wrong, or its beginning (`warmup` for `warmup_runs`).
  */
 export function suggestion(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;

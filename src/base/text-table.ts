@@ -3,7 +3,7 @@ import { oneLine } from './one-line.js';
 
 type Align = 'left' | 'right';
 
-/** A table that people read. */
+/** A table for display. */
 export interface TextTable {
   readonly titles: readonly string[];
   /** One for each title; all are left where there are none. */
@@ -11,7 +11,7 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A column of a table, and what it shows of each row. */
+/** A column of a table, and its value for a row. */
 export interface Column<Row> {
   readonly title: string;
   readonly align: Align;
@@ -33,7 +33,7 @@ export function drawTable({ titles, aligns, rows }: TextTable): string {
     colAligns: aligns === undefined ? [] : [...aligns],
     style: { head: [], border: [], compact: true },
   });
-  // Names come from anywhere: none may begin another row, or do anything to a terminal.
+  // Names are untrusted: none may begin another row or control the terminal.
   table.push(...rows.map((row) => row.map(oneLine)));
   return table.toString();
 }

@@ -6,10 +6,10 @@ import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
 
-/** What stands where a figure is not known. */
+/** Stands for a figure that is not known. */
 const UNKNOWN = '-';
 
-/** Four significant digits are what a latency is worth. */
+/** A latency has four significant digits. */
 function shown(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return UNKNOWN;
   if (typeof cell === 'string') return oneLine(cell);

@@ -12,7 +12,7 @@ export const DEFAULT_SERVER = '127.0.0.1:7080';
 type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
 export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
-/** What a follower of an evaluation has in the end. */
+/** Result of following an evaluation. */
 export interface EvaluationOutcome {
   readonly estimates: readonly EstimateEvent[];
   readonly done: DoneEvent;
@@ -21,7 +21,7 @@ export interface EvaluationOutcome {
 /**
  * Shows an evaluation's events until the last one.
  *
- * @throws PlatformError what the evaluation failed with; `cancelled` where somebody ended it
+ * @throws PlatformError the evaluation's failure; `cancelled` where it was cancelled
  */
 export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<EvaluationOutcome> {
   const estimates: EstimateEvent[] = [];
@@ -36,7 +36,7 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
   } finally {
     progress.stop();
   }
-  throw new PlatformError('internal', 'the server told of no end of the evaluation');
+  throw new PlatformError('internal', 'the server sent no end of the evaluation');
 }
 
 function ms(value: number | undefined): string {
@@ -56,11 +56,11 @@ export function estimatesTable(estimates: readonly EstimateEvent[]): string {
 /**
  * A result document.
  *
- * @throws PlatformError `unauthenticated` where the server keeps it from us, `internal` where it is none
+ * @throws PlatformError `unauthenticated` where the server withholds it, `internal` where it is invalid
  */
 export function resultOf({ resultJson }: DoneEvent): unknown {
   if (resultJson === undefined) {
-    const problem = 'the server gives results to those only who show its token';
+    const problem = 'the server gives results only to clients with its token';
     throw new PlatformError('unauthenticated', `${problem}: give it by --token-file or MLMODELSCOPE_TOKEN`);
   }
   try {
@@ -71,12 +71,12 @@ export function resultOf({ resultJson }: DoneEvent): unknown {
   }
 }
 
-/** A result document as text that people can read as well. @throws PlatformError as {@link resultOf} */
+/** A result document as indented text. @throws PlatformError as {@link resultOf} */
 export function resultText(done: DoneEvent): string {
   return `${JSON.stringify(resultOf(done), null, 2)}\n`;
 }
 
-/** Prints what an evaluation came to, and says by the exit code whether all of it is there. */
+/** Prints the estimates of an evaluation, and sets the exit code where they are partial. */
 export function printOutcome(
   { estimates, done }: EvaluationOutcome,
   { json, host }: { json: boolean; host: OwnedHost },
@@ -85,11 +85,11 @@ export function printOutcome(
   if (done.partial) host.setExitCode(EXIT_PARTIAL);
 }
 
-/** Leaves an evaluation to its server, and says how to come back. */
+/** Leaves an evaluation to its server, and prints how to follow it again. */
 export function leave(id: string, server: string, host: OwnedHost): void {
   const where = server === DEFAULT_SERVER ? '' : ` --server ${server}`;
   host.warn(
-    `evaluation ${id} goes on; \`mlmodelscope evaluations follow ${id}${where}\` comes back to it, cancel ends it`,
+    `evaluation ${id} continues; \`mlmodelscope evaluations follow ${id}${where}\` follows it again, \`cancel\` ends it`,
   );
   host.setExitCode(EXIT_INTERRUPTED);
 }

@@ -1,12 +1,12 @@
 import { EXIT_CODES, messageOf, PlatformError } from '../base/errors.js';
 
-/** What a failed command prints, and the code that it exits with. */
+/** The message of a failed command, and its exit code. */
 export interface CommandFailure {
   readonly message: string;
   readonly exitCode: number;
 }
 
-/** A thrown value as a user should meet it: our own errors as they are, everything else with a way to report it. */
+/** The message for a thrown value: our own errors unchanged, all others with the request to report them. */
 export function commandFailureOf(thrown: unknown): CommandFailure {
   if (thrown instanceof PlatformError) return { message: thrown.message, exitCode: EXIT_CODES[thrown.code] };
   const stack = process.env['MLMODELSCOPE_DEBUG'] !== undefined && thrown instanceof Error ? `\n${thrown.stack}` : '';

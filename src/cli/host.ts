@@ -21,7 +21,7 @@ import type { Terminal } from './terminal.js';
 /** A host whose resources live as long as one command. */
 export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
-  /** What the command line and the environment say about TLS and the token. */
+  /** TLS and the token by the command line and the environment. */
   readonly security: Security;
   /** Called once, before the command's action. */
   secure(security: Security): void;
@@ -32,26 +32,29 @@ export interface OwnedHost extends CommandHost {
 /** Settings that every agent can describe itself with. */
 const ANY_RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
-/** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
+/**
+ * Without this, the library prints its own message beside ours for every failure. The library's variables can turn it
+ * on.
+ */
 function quietGrpc({ env } = process): void {
   if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
     setLogVerbosity(logVerbosity.NONE);
   }
 }
 
-/** What commands get on this machine: real streams, the real store, an agent here or elsewhere. */
+/** The host of commands on this machine: real streams, the real store, an agent here or elsewhere. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
-  /** Closed after everything else, for the spans of everything else go there. */
+  /** Closed last, since the spans of all others go there. */
   const stores: ResultStore[] = [];
   let shown: Progress | undefined;
   let exitCode = 0;
-  /** Something is on this machine that should be on a server. */
+  /** Set where results are on this machine instead of on a server. */
   let isSpooled = false;
   let security = NO_SECURITY;
   quietGrpc();
 
-  /** Past a bar that is on the screen. */
+  /** Printed above the progress bar. */
   function warn(line: string): void {
     if (shown === undefined) terminal.err(line);
     else shown.warn(line);
@@ -68,10 +71,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       closers.push(() => agent.close());
       address = agent.address;
     }
-    // The agent that was started for this command alone has nothing to prove.
+    // An agent that was started for this command alone needs no token.
     const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
-    // A wrong address is to be noticed before anything slow begins.
+    // Reports a wrong address before slow work begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
     return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
   }

@@ -37,8 +37,8 @@ function directoryOf({ address, machine, framework }: RunningAgent): LeasedDirec
 }
 
 /**
- * The whole platform in this process, on loopback: a server, an agent and the plugins, which are spoken to as if they
- * were elsewhere. It leaves other evaluations of the store alone.
+ * The whole platform in this process, on loopback: a server, an agent and the plugins, with the same messages as
+ * between processes. It does not touch other evaluations in the store.
  */
 export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
   const { store, plugins, framework } = options;

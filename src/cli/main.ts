@@ -15,7 +15,7 @@ import { processTerminal, type Terminal } from './terminal.js';
 const EXIT_USAGE = 2;
 
 /**
- * Ends this process as an unhandled interrupt does; a shell makes 130 of it. Not by process.exit: that waits for the
+ * Ends this process like an unhandled interrupt, which a shell reports as 130. Not by process.exit: that waits for the
  * store's threads, which may in turn wait for it when they are in the middle of a write.
  */
 function endNow(): void {
@@ -23,7 +23,10 @@ function endNow(): void {
   process.kill(process.pid, 'SIGINT');
 }
 
-/** Ctrl-C and its kin. Once: finish in order, keep what there is. Twice: now. */
+/**
+ * Handles Ctrl-C and termination signals. The first ends the command in order and keeps all results; the second ends it
+ * at once.
+ */
 function interruptOnSignals(interrupt: AbortController): void {
   const onSignal = (): void => {
     if (interrupt.signal.aborted) endNow();
@@ -32,19 +35,19 @@ function interruptOnSignals(interrupt: AbortController): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** Streams and callbacks fail outside of every `try`; even then there is one message and no stack trace. */
+/** Streams and callbacks can fail outside of every `try`. These errors give one message and no stack trace as well. */
 function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void {
   const end = (error: unknown): never => {
     const { message, exitCode } = commandFailureOf(error);
     terminal.err(message);
     process.exit(exitCode);
   };
-  // The reader of a stream has seen enough, as in `| head`: there is no work left, and the store has all results.
+  // The reader of a stream has closed it, as `| head` does. The store has all results.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') interrupt.abort();
     else end(new PlatformError('storage', `standard output cannot be written: ${error.message}; make room for it`));
   });
-  // Without words the work still has its results.
+  // A failure to write to standard error is ignored: the results do not depend on it.
   process.stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') interrupt.abort();
   });
@@ -82,7 +85,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const host = createHost(terminal, interrupt.signal);
   const exitCode = await runCommand(argv, terminal, host);
   await host.close();
-  // The work is done; that its trace was not seen changes nothing.
+  // The work is done; a lost trace does not change its result.
   await activeTracing()
     ?.close()
     .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));

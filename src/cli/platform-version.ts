@@ -4,5 +4,5 @@ interface PackageJson {
   readonly version: string;
 }
 
-/** This package's version, from its package.json, which stands two folders above dist/src. */
+/** This package's version, from the package.json two folders above dist/src. */
 export const PLATFORM_VERSION = (createRequire(import.meta.url)('../../../package.json') as PackageJson).version;

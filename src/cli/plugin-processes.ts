@@ -17,11 +17,11 @@ const HEALTHY_MS = 60_000;
 const HANGING_MS = 60_000;
 const LOOK_MS = 5000;
 
-/** What a plugin that was told to stop has for that. */
+/** Time for a plugin to stop before it is killed. */
 const STOP_LIMIT_MS = 8000;
 
 export interface PluginProcessOptions {
-  /** Of `mlmodelscope plugin`, with everything that these processes need to know. */
+  /** The command line of `mlmodelscope plugin`, with the options that these processes need. */
   readonly args: readonly string[];
   readonly isAttached: (name: string) => boolean;
   readonly onWarning: (message: string) => void;
@@ -55,9 +55,9 @@ async function runPlugin(name: string, { args, isAttached, signal }: PluginProce
 }
 
 /**
- * Keeps a plugin running in a process of its own, so that whatever it does, the server goes on: a plugin that ends is
- * started again, one that hangs is ended first. It ends with this process, kill -9 included, because it sees the end of
- * its standard input.
+ * Keeps a plugin running in a process of its own, so that it cannot harm the server. A plugin that ends is started
+ * again; one that hangs is ended first. It ends with this process, kill -9 included, because it sees the end of its
+ * standard input.
  */
 export async function keepPluginRunning(name: string, options: PluginProcessOptions): Promise<void> {
   const { onWarning, signal } = options;

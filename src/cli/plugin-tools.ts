@@ -12,7 +12,7 @@ export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
   return cacheOptimizedGraphs(agent, join(defaultCacheDir(), 'graphs'));
 }
 
-/** What a plugin in a process of its own works with. */
+/** The tools of a plugin in a process of its own. */
 export function pluginTools(store: ResultStore, security: ClientSecurity): PluginTools {
   return { store, connect: ({ address, tls }) => cachedGraphs(connectAgent(address, { security, tls })) };
 }

@@ -17,7 +17,7 @@ import { addSecurityOptions, loadSecurity } from './security.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 import type { Terminal } from './terminal.js';
 
-/** Options of every command that are known before the command is. */
+/** Options of every command that are needed before the command is known. */
 export interface GlobalOptions {
   readonly traceLevel?: TraceLevel;
 }

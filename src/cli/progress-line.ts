@@ -1,14 +1,14 @@
-/** What a progress bar tells. */
+/** Content of a progress bar. */
 export interface ProgressState {
-  /** What is being done, in one word. */
+  /** The current activity, in one word. */
   readonly title: string;
   readonly done: number;
   readonly total: number;
-  /** undefined as long as it cannot be told. */
+  /** undefined while it is not known. */
   readonly secondsLeft: number | undefined;
-  /** What is being worked on. */
+  /** The current item. */
   readonly label: string;
-  /** How far that is, in words; may be empty. */
+  /** Its progress, in words; may be empty. */
   readonly within: string;
 }
 
@@ -17,7 +17,7 @@ const WIDE_TERMINAL = 100;
 const WIDE_BAR = 30;
 const NARROW_BAR = 12;
 
-/** Fewer columns of a label tell nothing. */
+/** A label with fewer columns is left out. */
 const SHORTEST_LABEL = 8;
 
 /** Columns that a character takes at most: two from the East Asian scripts and emoji on. */
@@ -50,7 +50,7 @@ function bar(share: number, size: number): string {
   return `[${'='.repeat(full)}${'-'.repeat(size - full)}]`;
 }
 
-/** Seconds as people say them: 8 s, 3 min, 2 h 5 min. */
+/** Seconds as text: 8 s, 3 min, 2 h 5 min. */
 export function roughDuration(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -58,7 +58,7 @@ export function roughDuration(seconds: number): string {
 }
 
 /**
- * A progress bar as one line that fits the terminal: what matters most comes first, and what finds no room is left out.
+ * A progress bar as one line that fits the terminal, the most important parts first. Parts without room are left out.
  *
  * measuring  18 % [==----------]  7/39  5 s left  squeezenet1.1: Conv (run 23 of 53)
  */

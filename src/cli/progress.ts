@@ -12,7 +12,7 @@ const ETA_MEASUREMENTS = 50;
 type Payload = Pick<ProgressState, 'title' | 'label' | 'within'>;
 
 const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, payload: Payload) => {
-  // As long as it cannot tell, the library says NULL or INF.
+  // The library gives NULL or INF while the time is not known.
   const secondsLeft = Number.isFinite(eta) && value > 0 ? eta : undefined;
   return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
 };
@@ -42,7 +42,7 @@ class Bars implements Progress {
     }
     const { bars } = this.drawn;
     bars.log(`${printable(line)}\n`);
-    // At once, so that nothing is lost when the bar goes away.
+    // Drawn at once, so that the last state is shown before the bar disappears.
     bars.update();
   }
 
@@ -67,7 +67,7 @@ class Bars implements Progress {
       clearOnComplete: true,
       // The command handles signals itself.
       gracefulExit: false,
-      // The bar fits its line, and notes are to be read to their end.
+      // The bar fits its line, and notes are shown whole.
       linewrap: true,
       // A note moves the bar to another line.
       forceRedraw: true,
@@ -79,7 +79,7 @@ class Bars implements Progress {
   }
 }
 
-/** Where there is no terminal, or quiet is asked for: lines that stay, nothing that moves. */
+/** Progress without a terminal or with --quiet: plain lines and no bar. */
 class Lines implements Progress {
   constructor(
     private readonly terminal: Terminal,

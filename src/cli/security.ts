@@ -5,7 +5,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 import type { ClientSecurity, Identity, ServerSecurity } from '../rpc/security.js';
 
-/** How this process protects the servers that it starts, and meets those that it calls. */
+/** Credentials of the servers that this process starts, and for the servers that it calls. */
 export interface Security {
   readonly server: ServerSecurity;
   readonly client: ClientSecurity;
@@ -20,7 +20,7 @@ interface SecurityFlags {
   readonly tokenFile?: string;
 }
 
-/** What its group and everybody else may do with a file. */
+/** Mode bits of a file for its group and for others. */
 const OTHERS = 0o077;
 
 type Warn = (message: string) => void;
@@ -30,7 +30,7 @@ const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
 /** Too long to guess. */
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 
-/** Adds the options to the whole command: every subcommand that serves or calls somebody has the same. */
+/** Adds the options to the whole command: all subcommands that serve or call share them. */
 export function addSecurityOptions(program: Command): void {
   program
     .option('--tls-cert <file>', 'certificate (PEM) of this process, with its chain')
@@ -62,7 +62,7 @@ async function identityFrom({ tlsCert, tlsKey }: SecurityFlags): Promise<Identit
   return { certificatePem: await read('--tls-cert', tlsCert), keyPem: await read('--tls-key', tlsKey) };
 }
 
-/** Finds out now, not with the first connection, what no TLS can be made of. */
+/** Checks the TLS files now instead of at the first connection. */
 function assertUsable(identity: Identity | undefined, caPem: Buffer | undefined): void {
   try {
     createSecureContext({ cert: identity?.certificatePem, key: identity?.keyPem, ca: caPem });
@@ -84,10 +84,10 @@ async function tokenFrom(flags: SecurityFlags, environment: NodeJS.ProcessEnv): 
 }
 
 /**
- * Reads what the options and the environment name.
+ * Reads the files that the options and the environment name.
  *
- * @param warn is told of secrets that others can read
- * @throws PlatformError `usage` where a file is missing or is not what it should be
+ * @param warn called for secrets that other users can read
+ * @throws PlatformError `usage` where a file is missing or invalid
  */
 export async function loadSecurity(
   flags: SecurityFlags,

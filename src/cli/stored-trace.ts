@@ -23,7 +23,7 @@ export async function storedTrace(store: ResultStore, id: string): Promise<reado
     const [root] = meant;
     if (root === undefined || meant.length > 1) {
       const problem = meant.length > 1 ? `${meant.length} traces begin with ${id}` : `no trace ${id} is in the store`;
-      throw new PlatformError('not_found', `${problem}; \`mlmodelscope trace list\` shows those that are`);
+      throw new PlatformError('not_found', `${problem}; \`mlmodelscope trace list\` shows the traces in it`);
     }
     traceId = root.trace_id;
   }
@@ -32,6 +32,6 @@ export async function storedTrace(store: ResultStore, id: string): Promise<reado
   if (spans.length > 0) return spans.sort(byStart);
   throw new PlatformError(
     'not_found',
-    `no trace ${id} is in the store; \`mlmodelscope trace list\` shows those that are`,
+    `no trace ${id} is in the store; \`mlmodelscope trace list\` shows the traces in it`,
   );
 }

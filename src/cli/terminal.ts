@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** Where a command's words go. Results on `out`, everything else on `err`. */
+/** A command's output streams. Results go to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (line: string) => void;
@@ -10,14 +10,16 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
   readonly color: boolean;
-  /** Columns of the terminals that `out` and `err` are; undefined where they are none. */
+  /** Columns of the terminals `out` and `err`; undefined where they are not terminals. */
   readonly columns: { readonly out: number | undefined; readonly err: number | undefined };
 }
 
-/** Control characters, which names in foreign files may hold and a terminal would obey; tab and newline are kept. */
+/**
+ * Control characters. Names in foreign files may contain them, and terminals execute them. Tab and newline are kept.
+ */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Text that is safe to show whatever file it comes from. */
+/** Text that is safe to show, from any file. */
 export function printable(text: string): string {
   return text.replace(CONTROL, '\ufffd');
 }
@@ -36,10 +38,10 @@ export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   const shown = noColor ? printable : printableInColor;
-  // Node leaves isTTY undefined where there is no terminal, which other libraries take for "find out by yourself".
+  // Node leaves isTTY undefined where there is no terminal, which other libraries treat as unset.
   const isOutTerminal = Boolean(stdout.isTTY);
   return {
-    // A file or another program gets exactly what was written.
+    // A file or another program gets the text unchanged.
     out: (text) => void stdout.write(isOutTerminal ? shown(text) : text),
     err: (line) => void stderr.write(`${printable(line)}\n`),
     errStream: stderr,

@@ -9,20 +9,21 @@ import { staticTypeOf } from '../onnx/static-type.js';
 import { encodeModelToBytes } from '../onnx/write-model.js';
 import { isProducible, Producers } from './producers.js';
 
-// A composite holds every brick once, and the runtime's own profile says how long each of their nodes took. Each brick finds what it
-// would find in a model: its input was written right before it, by the brick before it where the shapes fit, else by a
-// producer; its output stays in the runtime's memory; its weights were last read one run ago.
+// A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick has the same
+// data in the caches as in a model: its input was written right before it, by the brick before it where the shapes fit,
+// else by a producer; its output stays in the runtime's memory; its weights were last read one run ago.
 //
-// The order of execution is part of that. ONNX Runtime executes a graph in the order of a depth-first search from its ends
-// that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So what is to run
-// first stands last: producers at the front, chains of bricks in reverse, then what reads their ends in reverse.
+// The order of execution is part of that. ONNX Runtime executes a graph in the order of a depth-first search from its
+// ends that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So the
+// nodes that run first stand last: producers at the front, chains of bricks in reverse, then what reads their ends in
+// reverse.
 
 /** Many bricks in one graph. */
 export interface Composite {
   readonly benchmark: Benchmark;
   /** For each brick the names of its nodes. */
   readonly nodesOf: readonly (readonly string[])[];
-  /** Nodes that do next to nothing: what they take by the profile is what it costs to be watched. */
+  /** Nodes with almost no work. Their time by the profile is the cost of the profile. */
   readonly idleNodes: readonly string[];
 }
 
@@ -32,7 +33,7 @@ const IR_VERSION = 10;
 /** An opset that Shape, Concat, ReduceMax and Add are in, for bricks without a standard operator. */
 const ANY_OPSET = 13;
 
-/** How many bricks ago a value may have been written to count as just written. */
+/** A value that was written at most this many bricks ago counts as just written. */
 const STILL_WARM = 4;
 
 /** Elements in a row of the tensor that fills the footprint. */
@@ -51,12 +52,15 @@ function sameType(one: TensorType, other: TensorType): boolean {
   return one.elementType === other.elementType && one.dims.join() === other.dims.join();
 }
 
-/** Whether any values of the right type and shape do: what must be positive or an index is made for it. */
+/**
+ * Whether any values of the right type and shape are valid. Values that must be positive or an index are made for the
+ * brick.
+ */
 function takesAnyValue({ elementType, fill }: BenchmarkInput): boolean {
   return ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
 }
 
-/** Bricks one after another, each reading what the one before it wrote. */
+/** Bricks one after another, each reading an output of the previous one. */
 interface Chain {
   readonly nodes: Node[];
   length: number;
@@ -102,7 +106,7 @@ class CompositeBuilder {
     this.#keepOutputs(model, chain, nameOf);
   }
 
-  /** The chain that goes on with this brick: the last one where it reads what the brick before has written, else a new one. */
+  /** The chain of this brick: the last chain if the brick reads an output of the previous brick, else a new one. */
   #chainFor(brick: Benchmark): Chain {
     const last = this.#chains.at(-1);
     if (last !== undefined) {
@@ -149,7 +153,7 @@ class CompositeBuilder {
     chain.written = [...written, ...chain.written].filter((one) => at - one.at < STILL_WARM);
   }
 
-  /** @param paddingBytes read besides in every run */
+  /** @param paddingBytes read in addition in every run */
   build(paddingBytes: number): Composite {
     const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
@@ -203,7 +207,7 @@ class CompositeBuilder {
     };
   }
 
-  /** A node that reads so many bytes. */
+  /** A node that reads this many bytes. */
   #padding(bytes: number): Node | undefined {
     const rows = Math.round(bytes / (PADDING_ROW * Float32Array.BYTES_PER_ELEMENT));
     if (rows === 0) return undefined;
@@ -223,7 +227,8 @@ class CompositeBuilder {
 /**
  * Puts bricks into one graph, in their order: those that follow each other in a model follow each other here.
  *
- * @param paddingBytes read besides in every run, so that as much passes through the caches as in a model; 0 for none
+ * @param paddingBytes read in addition in every run, so that as much passes through the caches as in a model; 0 for
+ *   none
  * @throws PlatformError `model` where a brick's file is no ONNX file
  */
 export function compositeOf(bricks: readonly Benchmark[], paddingBytes: number): Composite {

@@ -1,10 +1,10 @@
-/** Footprints beyond this many last-level caches make no difference: everything is cold. */
+/** Footprints of more than this many last-level caches are all equal: everything is cold. */
 const CACHES_WITHOUT_EFFECT = 1.5;
 
-/** Where the system does not say how large its cache is. */
+/** Size of the cache where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
-/** Footprints are told apart by steps of this factor, from this size on. */
+/** Footprints are divided into classes by this factor, from this size on. */
 const STEP = 4;
 const SMALLEST_BYTES = 2 ** 20;
 
@@ -14,10 +14,10 @@ export function coldFootprintBytes(cacheBytes: number): number {
 }
 
 /**
- * The footprint that stands for one of about that size, so that models of similar size share measurements: 1 MiB, 4 MiB,
- * 16 MiB and so on, and one for everything that no cache holds.
+ * The class of a footprint, so that models of similar size share measurements: 1 MiB, 4 MiB, 16 MiB and so on, and one
+ * for all that exceed the caches.
  *
- * @param bytes what a model touches in one run
+ * @param bytes bytes that a model touches in one run
  * @param cacheBytes last-level cache; 0 where it is not known
  */
 export function footprintClass(bytes: number, cacheBytes: number): number {

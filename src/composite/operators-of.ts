@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { domainOf } from '../onnx/opsets.js';
 
-/** What a graph's operators are, read from its file without anything else in it. */
+/** The operators of a graph, read from its file without the rest of it. */
 export interface Operators {
   /** Version by domain; '' is ai.onnx. */
   readonly opsets: ReadonlyMap<string, number>;
@@ -41,7 +41,7 @@ class OperatorReader {
     return nodes;
   }
 
-  /** Calls `visit` at every length-delimited field of a message; what it leaves unread is skipped. */
+  /** Calls `visit` at every length-delimited field of a message; bytes that it leaves unread are skipped. */
   #eachField(end: number, visit: (field: number, end: number) => void): void {
     const reader = this.#reader;
     while (reader.pos < end) {

@@ -5,7 +5,7 @@ import { definitionOf } from '../onnx/operator-versions.js';
 import { coldFootprintBytes } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 
-/** A brick, and what is to surround it. */
+/** A brick and its context. */
 export interface BrickInContext {
   readonly benchmark: Benchmark;
   readonly context: Context;
@@ -13,14 +13,14 @@ export interface BrickInContext {
 
 /** Bricks that go into one graph. */
 export interface CompositePlan {
-  /** Their indices among those that were asked for, in order. */
+  /** Their indices among the requested bricks, in order. */
   readonly bricks: readonly number[];
-  /** What is to be read besides in every run; see compositeOf. */
+  /** What is to be read in addition in every run; see compositeOf. */
   readonly paddingBytes: number;
 }
 
 export interface PlanLimits {
-  /** What the worker may take. */
+  /** Memory limit of the worker. */
   readonly memoryLimitBytes: number;
   /** Last-level cache; 0 where it is not known. */
   readonly cacheBytes: number;
@@ -28,19 +28,19 @@ export interface PlanLimits {
   readonly runs: number;
 }
 
-/** How far the bytes of a composite may go beyond the footprint that it stands for: half a step of {@link footprintClass}. */
+/** Limit of a composite's bytes relative to its footprint: half a step of {@link footprintClass}. */
 const MOST_EXCESS = 2;
 
-/** Events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of it is for what is not a kernel. */
+/** Events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of them are not kernels. */
 const MOST_EVENTS = 500_000;
 
-/** Events of a run per node of a brick: its own, producers and what reads its end. */
+/** Events of a run per node of a brick: its own, its producers' and those of the nodes that read its end. */
 const EVENTS_PER_NODE = 4;
 
-/** A runtime without a model, and what it adds per session. */
+/** Memory of a runtime without a model, and per session. */
 const RUNTIME_BYTES = 256 * 2 ** 20;
 
-/** Weights are there as filled, and a second time where the runtime packs them for its kernels. */
+/** Weights are in memory as filled, and a second time where the runtime packs them for its kernels. */
 const COPIES_OF_WEIGHTS = 2;
 
 interface Facts {
@@ -83,7 +83,7 @@ class Collected {
     private readonly limits: PlanLimits,
   ) {}
 
-  /** Whether a brick may join those that are here. */
+  /** Whether a brick may be added. */
   takes(brick: Facts): boolean {
     if (this.bricks.length === 0) return true;
     if (brick.footprintBytes !== this.footprintBytes) return false;
@@ -100,7 +100,7 @@ class Collected {
     return isCold || weights + arena <= this.footprintBytes * MOST_EXCESS;
   }
 
-  /** Whether every operator, the new ones and those that are here, is defined in the newer opset as in its own. */
+  /** Whether every operator, new or present, has the same definition in the newer opset as in its own. */
   #meansTheSame({ opsets, standard }: Operators): boolean {
     const newer = (domain: string, version: number): number => Math.max(version, this.#opsets.get(domain) ?? version);
     for (const [domain, version] of opsets) {
@@ -143,7 +143,7 @@ export function planComposites(bricks: readonly BrickInContext[], limits: PlanLi
   const open: Collected[] = [];
   for (const [index, brick] of bricks.entries()) {
     const facts = factsOf(brick, index);
-    // The newest that takes it, so that neighbours stay neighbours.
+    // The newest composite with room for it, so that neighbours stay together.
     let collected = open.findLast((one) => one.takes(facts));
     if (collected === undefined) {
       collected = new Collected(facts.footprintBytes, limits);

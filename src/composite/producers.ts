@@ -44,7 +44,7 @@ export class Producers {
 
   constructor(private readonly addWeight: (weight: BenchmarkInput) => void) {}
 
-  /** Adds what writes an input under a new name. */
+  /** Adds the node that writes an input under a new name. */
   produce(input: BenchmarkInput, name: string): void {
     const { elementType, dims } = input;
     const split = splitOf(dims);

@@ -3,7 +3,10 @@ import type { Protocol } from '../measurement/protocol.js';
 /** Runs of a composite for each run that the protocol asks of a model: a model is a sum of many bricks, whose errors average out. */
 const RUNS_PER_RUN = 1 / 4;
 
-/** Fewest runs of a composite, as far as the protocol asks for so many: of five, the middle three count. */
+/**
+ * Fewest runs of a composite, as far as the protocol asks for so many: of five runs, the trimmed mean uses the middle
+ * three.
+ */
 const LEAST_RUNS = 5;
 
 /**
@@ -18,7 +21,7 @@ const SHARE_OF_TIME_BUDGET = 1 / 20;
  */
 const WARMUP_RUNS = 2;
 
-/** How often a composite runs where each benchmark of its own would run as the protocol says. */
+/** The protocol of a composite, from the protocol of single benchmarks. */
 export function protocolOfComposite({ runs, minRuns, warmupRuns, timeBudgetMs }: Protocol): Protocol {
   const wanted = Math.min(runs, Math.max(LEAST_RUNS, Math.ceil(runs * RUNS_PER_RUN)));
   return {

@@ -4,7 +4,7 @@ import type { Candidate } from '../manifest/index.js';
 import { type AgentOffer, sizeOf } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
-  /** The name of its lease; known to the agent and the platform only. */
+  /** Id of its lease; only the agent and the platform know it. */
   readonly id: string;
   /** Of its registration; later ones are greater. */
   readonly number: number;
@@ -12,7 +12,10 @@ export interface RegisteredAgent extends AgentOffer {
   readonly registeredAt: string;
 }
 
-/** What of a candidate is not as required, one line each; empty where it fits. `unmetRequirements` says it of an evaluation. */
+/**
+ * The requirements that a candidate does not meet, one line each; empty where it fits. `unmetRequirements` gives those
+ * of an evaluation.
+ */
 export type Unmet = (candidate: Candidate) => readonly string[];
 
 /** The agents that the platform can measure on. */
@@ -21,7 +24,7 @@ export interface AgentDirectory {
   list(): readonly RegisteredAgent[];
 
   /**
-   * The agent among those that fit whose turn was longest ago.
+   * The fitting agent that was chosen the longest time ago.
    *
    * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, listing each with
    *   every constraint that it fails
@@ -29,18 +32,18 @@ export interface AgentDirectory {
   choose(unmet: Unmet): RegisteredAgent;
 }
 
-/** A directory that agents put themselves into. */
+/** A directory in which agents register. */
 export interface LeasedDirectory extends AgentDirectory {
   readonly leaseMs: number;
 
   /**
-   * Adds an agent, in place of what was registered at its address.
+   * Adds an agent. It replaces the one registered at the same address.
    *
    * @throws PlatformError `exhausted` where there are too many
    */
   register(offer: AgentOffer): RegisteredAgent;
 
-  /** @throws PlatformError `not_found` where the lease has run out or never was: register again */
+  /** @throws PlatformError `not_found` where the lease is unknown or has run out: register again */
   renew(id: string): void;
 
   /** Does nothing where there is no such lease. */
@@ -51,25 +54,25 @@ const DEFAULT_LEASE_MS = 30_000;
 
 const MAX_AGENTS = 1000;
 
-/** Of all offers together, as {@link sizeOf} has it: a thousand agents with all models that come with the platform. */
+/** Most bytes of all offers together by {@link sizeOf}: room for a thousand agents with all models of the platform. */
 const MAX_SIZE = 48 * 2 ** 20;
 
 interface Entry {
   readonly agent: RegisteredAgent;
   readonly size: number;
   expiresMs: number;
-  /** Number of the latest choice that fell on it; 0 before the first. */
+  /** Number of the choice that last selected it; 0 before the first. */
   chosen: number;
 }
 
 export interface DirectoryOptions {
-  /** After this long without renewal an agent is gone. */
+  /** An agent without renewal for this long is removed. */
   readonly leaseMs?: number;
   /** Milliseconds on a clock that never goes back. */
   readonly now?: () => number;
 }
 
-/** A directory in memory. It forgets with its process: agents register again when their lease is not known. */
+/** A directory in memory. It is lost when its process ends; agents register again when their lease is unknown. */
 export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory {
   const { leaseMs = DEFAULT_LEASE_MS, now = () => performance.now() } = options;
   const entries = new Map<string, Entry>();

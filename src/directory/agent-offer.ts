@@ -20,19 +20,19 @@ function isReachable(address: string): boolean {
   return parsed !== undefined && parsed.port > 0 && !WILDCARDS.includes(parsed.host);
 }
 
-/** Bytes of memory that an offer, or a part of one, takes: roughly, but whatever it is made of. */
+/** Bytes of memory that an offer or a part of it takes; an estimate for values of any form. */
 export function sizeOf(offered: unknown): number {
   if (typeof offered === 'string') return VALUE_BYTES + offered.length;
   if (typeof offered !== 'object' || offered === null) return VALUE_BYTES;
   return Object.entries(offered).reduce((sum, [key, value]) => sum + key.length + sizeOf(value), VALUE_BYTES);
 }
 
-/** What an agent says of itself when it registers: enough to see whether an evaluation may run there. */
+/** An agent's description of itself for its registration: enough to decide whether an evaluation may run there. */
 export const agentOfferSchema = z
   .strictObject({
-    /** host:port where it serves; one agent per address. */
+    /** host:port at which it serves; one agent per address. */
     address: line(300).refine(isReachable, 'not HOST:PORT of one machine'),
-    /** Whether it is to be spoken to over TLS. */
+    /** Whether clients connect to it over TLS. */
     tls: z.boolean(),
     hostname: line(300).min(1),
     framework: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'not the name of a framework'),
@@ -43,7 +43,7 @@ export const agentOfferSchema = z
     operatingSystem: line(300).min(1),
     cores: z.int().min(1),
     memoryBytes: z.number().positive(),
-    /** What it can open by name. */
+    /** The models that it can open by name. */
     models: z.array(modelOfferSchema).max(MAX_MODELS),
   })
   .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);

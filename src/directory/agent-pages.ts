@@ -34,9 +34,10 @@ function numberIn(pageToken: string): number {
 }
 
 /**
- * A page of the agents, which are in the order of their registration. Those who register meanwhile come on a later page.
+ * A page of the agents, which are in the order of their registration. Agents that register meanwhile are on a later
+ * page.
  *
- * @throws PlatformError `usage` for a token that no page came with
+ * @throws PlatformError `usage` for an invalid token
  */
 export function pageOf(
   registered: readonly RegisteredAgent[],

@@ -16,7 +16,7 @@ import type { LeasedDirectory } from './agent-directory.js';
 import { pageOf } from './agent-pages.js';
 import { fromWireAgent } from './agent-wire.js';
 
-/** Adds the service by which agents put themselves into the directory. */
+/** Adds the service by which agents register in the directory. */
 export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
   const { calls } = server;
 

@@ -16,7 +16,7 @@ export function toWireAgent(offer: AgentOffer): Agent {
   };
 }
 
-/** As others may see it: the name of its lease stays between the agent and the server. */
+/** The public part of an agent: only the agent and the server know its lease. */
 export function toWireRegistered(agent: RegisteredAgent): Agent {
   return { ...toWireAgent(agent), registeredAt: new Date(agent.registeredAt) };
 }
@@ -25,6 +25,7 @@ export function toWireRegistered(agent: RegisteredAgent): Agent {
 export function fromWireAgent(message: Agent | undefined): AgentOffer {
   if (message === undefined) return check(agentOfferSchema, message, 'agent');
   const { registeredAt, memoryBytes, ...rest } = message;
-  if (registeredAt !== undefined) throw new PlatformError('usage', 'agent.registered_at is for the server to say');
+  if (registeredAt !== undefined)
+    throw new PlatformError('usage', 'agent.registered_at is set by the server; leave it out');
   return check(agentOfferSchema, { ...rest, memoryBytes: Number(memoryBytes) }, 'agent');
 }

@@ -11,10 +11,10 @@ const { registerAgent, renewAgent, unregisterAgent } = AgentRegistryServiceServi
 
 const CALL_DEADLINE_MS = 5000;
 
-/** An agent that is stopped doesn't wait longer for a server that may be gone. */
+/** Time limit for the goodbye of an agent that is stopped: the server may be gone. */
 const FAREWELL_DEADLINE_MS = 1000;
 
-/** Two renewals may get lost. */
+/** Renewals per lease, of which two may get lost. */
 const RENEWALS_PER_LEASE = 3;
 
 export interface AnnounceOptions {
@@ -50,16 +50,16 @@ async function renew(client: RpcClient, { id }: Lease): Promise<boolean> {
   }
 }
 
-/** Ends the lease; a server that can't be told lets it run out. */
+/** Ends the lease. On an unreachable server, it runs out. */
 async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
   await client.unary(unregisterAgent, { agentId: id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
 }
 
 /**
  * Registers an agent with the platform's server at an address and keeps it registered, through restarts of the server,
- * until the signal aborts; then it is registered no more.
+ * until the signal aborts; then it ends the registration.
  *
- * @throws PlatformError where the server refuses the agent: a wrong token, an offer that makes no sense
+ * @throws PlatformError where the server refuses the agent: a wrong token, an invalid offer
  */
 export async function announceAgent(offer: AgentOffer, server: string, options: AnnounceOptions): Promise<void> {
   const { signal, onRegistered, onLost } = options;

@@ -5,10 +5,10 @@ import { fromWireAgent } from './agent-wire.js';
 
 const DEADLINE_MS = 10_000;
 
-/** An agent as anybody may see it. */
+/** The public description of an agent. */
 export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number'>;
 
-/** As many as any server has agents. */
+/** Most agents of a server. */
 const MOST_PAGES = 1000;
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { line, text } from './offered-text.js';
 
-// A model as an agent offers it, in the platform's contract: every field with a limit.
+// A model in an agent's offer, by the platform's contract, with a limit on every field.
 
 const container = z
   .record(line(100), z.strictObject({ gpu: line(300), cpu: line(300) }))

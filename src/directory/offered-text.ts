@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What ends up in messages and tables: nothing in it that a terminal would act on. May be empty. */
+/** A text for messages and tables, without characters that control a terminal. May be empty. */
 export function line(most: number): z.ZodString {
   return z
     .string()

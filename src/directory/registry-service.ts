@@ -17,7 +17,7 @@ import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
 
-/** Go's names of architectures, which the platform's contract has, where Node.js has others. */
+/** The platform's contract uses Go's names of architectures; these differ from those of Node.js. */
 const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['x64', 'amd64'],
   ['ia32', '386'],
@@ -26,7 +26,7 @@ const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
 /** Whether a version is within a constraint; an empty constraint holds for all. */
 type Fits = (version: string) => boolean;
 
-/** @throws PlatformError `usage` for a constraint that is none */
+/** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): Fits {
   if (constraint === '') return () => true;
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
@@ -68,7 +68,7 @@ function unique<T extends { readonly name: string; readonly version: string }>(t
   return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
 }
 
-/** Adds the platform's published registry: what the agents that are registered now have between them. */
+/** Adds the platform's published registry: the frameworks and models of all registered agents. */
 export function addRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
 
@@ -80,7 +80,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     });
   }
 
-  /** Which of an agent's models a request is about. */
+  /** The models of an agent that a request selects. */
   function modelFilter({
     modelName,
     modelVersion,

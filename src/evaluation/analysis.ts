@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
-/** The most that an analysis may return; it is for people, and for spreadsheets. */
+/** Limits of an analysis' result. */
 export const MAX_ROWS = 10_000;
 const MAX_COLUMNS = 64;
 const MAX_NOTES = 100;
@@ -11,7 +11,7 @@ const MAX_TEXT = 4096;
 const text = z.string().max(MAX_TEXT);
 
 const columnSchema = z.strictObject({
-  /** What a row has it under, and what exports call it: lower case with underscores, the unit at its end. */
+  /** Its key in rows and its name in exports: lower case with underscores, the unit at its end. */
   key: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a key is lower case with underscores'),
   title: text.min(1),
   /** Such as ms or %; shown with the title. */
@@ -19,7 +19,7 @@ const columnSchema = z.strictObject({
   align: z.enum(['left', 'right']),
 });
 
-/** What an analysis finds, as plain data. Null is a figure that is not known. */
+/** The result of an analysis, as plain data. Null is an unknown figure. */
 export const analysisTableSchema = z
   .strictObject({
     columns: z.array(columnSchema).min(1).max(MAX_COLUMNS).readonly(),
@@ -27,7 +27,7 @@ export const analysisTableSchema = z
       .array(z.record(z.string(), z.union([text, z.number(), z.null()])))
       .max(MAX_ROWS)
       .readonly(),
-    /** What a reader has to know to understand the rows, in sentences. */
+    /** Notes that explain the rows, in sentences. */
     notes: z.array(text).max(MAX_NOTES).readonly(),
   })
   .superRefine(({ columns, rows }, context) => {
@@ -43,7 +43,7 @@ export const analysisTableSchema = z
 
 export type AnalysisTable = z.infer<typeof analysisTableSchema>;
 
-/** A store of which nothing can be changed. */
+/** A read-only store. */
 export interface ReadableStore extends Pick<
   ResultStore,
   'findMeasurements' | 'listSystems' | 'listMeasurements' | 'listCollections'
@@ -53,22 +53,22 @@ export interface ReadableStore extends Pick<
   ): Pick<Collection<Document>, 'get' | 'find'>;
 }
 
-/** Where an analysis runs. */
+/** The context of an analysis. */
 export interface AnalysisContext {
-  /** Whatever was measured and kept. Each of its methods throws once the signal is aborted. */
+  /** The store with all measurements. Each of its methods throws once the signal is aborted. */
   readonly store: ReadableStore;
   /** Aborted when the client has cancelled or the time limit has passed. */
   readonly signal: AbortSignal;
 }
 
-/** A question that is answered from what the store has; it measures nothing and changes nothing. */
+/** Computes a table from stored data. It measures nothing and changes nothing. */
 export interface Analysis<Settings = unknown> {
   /** Unique within its plugin. */
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** What its user may set; `z.strictObject({})` where there is nothing. */
+  /** Schema of its settings; `z.strictObject({})` where it has none. */
   readonly settings: z.ZodType<Settings>;
-  /** Whatever is thrown ends the analysis with its message. */
+  /** An error that is thrown ends the analysis with its message. */
   run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../base/errors.js';
 
-/** What a plugin's evaluation tells while it runs. Its last event is `done`; to fail, it throws. */
+/** An event of a plugin's evaluation. The last one is `done`; an evaluation that fails throws instead. */
 export type EvaluationEvent =
   | {
       readonly kind: 'planned';
-      /** One line for people. */
+      /** One line for display. */
       readonly summary: string;
       /** Measurements that the store had already. */
       readonly known: number;
@@ -16,7 +16,7 @@ export type EvaluationEvent =
       /** Measurements taken, of those to take. */
       readonly done: number;
       readonly total: number;
-      /** What is being measured now. */
+      /** The current measurement. */
       readonly label: string;
     }
   | {
@@ -26,7 +26,7 @@ export type EvaluationEvent =
       readonly latencyMs?: number | undefined;
       readonly lowMs?: number | undefined;
       readonly highMs?: number | undefined;
-      /** Share of it that was really measured, 0 to 1. */
+      /** Share of it that was measured, 0 to 1. */
       readonly coverage: number;
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
@@ -34,7 +34,7 @@ export type EvaluationEvent =
       readonly kind: 'done';
       /** The result document: plain data, as JSON can hold it. */
       readonly result: unknown;
-      /** Part of what was asked for could not be had; the document says which. */
+      /** A part of the result is missing; the document names it. */
       readonly partial: boolean;
     };
 
@@ -84,17 +84,17 @@ const otherPluginEvents = [
   z.strictObject({ kind: z.literal('cancelled') }),
 ] as const;
 
-/** What a plugin tells the platform. The rest is for the platform to say. */
+/** The events that a plugin sends to the platform. The platform makes the others. */
 export const pluginEventSchema = z.discriminatedUnion('kind', [...otherPluginEvents, done]);
 
 export type PluginEvent = z.infer<typeof pluginEventSchema>;
 
-/** What the platform keeps and tells of an evaluation. */
+/** The events that the platform stores and sends for an evaluation. */
 export const platformEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('waiting'), reason: text }),
   z.strictObject({ kind: z.literal('started'), plugin: text, pluginVersion: text, agent: text, attempt: count }),
   ...otherPluginEvents,
-  // Kept with its result; told without it where a reader may not have it.
+  // Stored with its result; sent without it to readers without access to the result.
   done.extend({ resultJson: resultJson.optional() }),
 ]);
 
@@ -125,17 +125,19 @@ function clipped(message: string): string {
   return message.length <= MAX_TEXT ? message : `${message.slice(0, MAX_TEXT - 1)}…`;
 }
 
-/** That it waits for this reason, which is shortened where it is longer than events may be: there may be many agents. */
+/**
+ * The event of waiting for this reason. A reason that is too long for an event is shortened: it may list many agents.
+ */
 export function waiting(reason: string): PlatformEvent & { readonly kind: 'waiting' } {
   return { kind: 'waiting', reason: clipped(reason) };
 }
 
-/** The failure with this message, which is shortened where it is longer than events may be. */
+/** The event of a failure with this message, shortened where it is too long for an event. */
 export function failure(code: ErrorCode, message: string): PluginEvent & FinalEvent {
   return { kind: 'failed', code, message: clipped(message) };
 }
 
-/** An event of a plugin as it tells the platform; texts that are too long are shortened. */
+/** An event as a plugin sends it to the platform, with long texts shortened. */
 export function pluginEventOf(event: EvaluationEvent): PluginEvent {
   switch (event.kind) {
     case 'planned':

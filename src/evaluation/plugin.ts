@@ -6,21 +6,21 @@ import type { ResultStore } from '../store/result-store.js';
 import type { Analysis } from './analysis.js';
 import type { Evaluation } from './evaluation.js';
 
-/** Shows how far a command is; on anything but a terminal only notes are shown. */
+/** Shows the progress of a command. Without a terminal it shows notes only. */
 export interface Progress {
-  /** Something countable is under way: `done` of `total`, now busy with `label`. */
+  /** Shows a bar: `done` of `total`, with `label` as the current item. */
   step(title: string, done: number, total: number, label: string): void;
-  /** How far the current step is, in a few words. */
+  /** Progress of the current step, in a few words. */
   within(detail: string): void;
-  /** A line that stays, unless the user wants quiet. */
+  /** Prints a line, unless the user chose quiet. */
   note(line: string): void;
-  /** A line that stays in any case. */
+  /** Prints a line, also with quiet. */
   warn(line: string): void;
-  /** Takes the bar away. Safe to call twice. */
+  /** Removes the bar. It may be called twice. */
   stop(): void;
 }
 
-/** What a plugin's command gets from the platform. */
+/** The platform's services for a plugin's command. */
 export interface CommandHost {
   /** Aborted by Ctrl-C or a termination signal. */
   readonly signal: AbortSignal;
@@ -37,14 +37,14 @@ export interface CommandHost {
   /**
    * An agent at `server`, or one that is started on loopback; closed when the command ends.
    *
-   * @param framework what the latter runs models with
+   * @param framework the framework of an agent on loopback
    * @throws PlatformError `usage` for a framework where there is a server, which has its own
    */
   connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent>;
   /** The store at `uri`, or the user's own; closed when the command ends. */
   openStore(uri: string | undefined): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
-  /** What the process exits with when the command is done; 0 without a call. */
+  /** Sets the exit code for the end of the command; 0 without a call. */
   setExitCode(code: 0 | 3 | 130): void;
 }
 
@@ -52,9 +52,9 @@ export interface CommandHost {
 export interface Plugin {
   readonly name: string;
   readonly version: string;
-  /** What it does with manifests whose `plugin` is its name. */
+  /** Runs manifests whose `plugin` is its name. */
   readonly evaluation?: Evaluation;
-  /** What `mlmodelscope analyze` offers under its name. */
+  /** Its analyses for `mlmodelscope analyze`. */
   readonly analyses?: readonly Analysis[];
   /** Adds its subcommand to the platform's command. */
   registerCommand?(program: Command, host: CommandHost): void;

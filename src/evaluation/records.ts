@@ -3,7 +3,7 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { platformEventSchema } from './event.js';
 
-// What a store keeps of evaluations: enough for a server that is started anew to go on with them.
+// The stored form of evaluations: enough for a restarted server to continue them.
 
 export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
@@ -18,7 +18,7 @@ const recordSchema = z.strictObject({
   state: z.enum(EVALUATION_STATES),
   /** SHA-256 of the submission, 64 hexadecimal digits: the same id with another digest is a mistake, with the same digest a retry. */
   digest: z.string(),
-  /** How often a plugin was given it. */
+  /** Number of times a plugin was given it. */
   attempts: z.int().min(0),
   submittedAt: z.iso.datetime(),
   /** When the state changed last. */
@@ -46,7 +46,7 @@ const eventSchema = z.strictObject({
 
 export type EventDocument = Readonly<z.infer<typeof eventSchema>>;
 
-/** What an event is kept under. */
+/** The key of a stored event. */
 export function eventKey(evaluation: string, sequence: number): Pick<EventDocument, 'evaluation' | 'sequence'> {
   return { evaluation, sequence: String(sequence).padStart(12, '0') };
 }

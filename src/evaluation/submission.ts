@@ -27,12 +27,15 @@ export interface LoadedSubmission {
   readonly submission: Submission;
 }
 
-/** Twenty times as many bytes as a request has; a graph of many small nodes takes that. Twice as many nodes as one model may have. */
+/**
+ * Limits of all models together: twenty times the bytes of a request, since decoded nodes take more memory, and twice
+ * the nodes of one model.
+ */
 const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_SIZE };
 
 const NOT_SUBMITTED = 'no such file in the submission';
 
-/** Nothing but what was submitted. */
+/** The files of the submission only. */
 function filesOf({ files }: Submission): ManifestFiles {
   return {
     read(path) {
@@ -45,7 +48,7 @@ function filesOf({ files }: Submission): ManifestFiles {
   };
 }
 
-/** A model's graph from what was submitted, or from the zoo's code; nothing is read from the disk. */
+/** A model's graph from the submission or from the zoo's code. It reads nothing from the disk. */
 function graphOf({ name, source }: ResolvedModel, { files, graphs }: Submission, budget: ReadingBudget): Model {
   const graph = graphs.get(name);
   if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`, budget);
@@ -66,7 +69,7 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
  * Loads a submission from an untrusted client. Its models have limits together.
  *
  * @param check see {@link LoadEvaluationOptions}
- * @throws PlatformError `manifest`, `model` or `usage` with every problem that there is
+ * @throws PlatformError `manifest`, `model` or `usage` with every problem
  */
 export async function loadSubmission(
   submission: Submission,
@@ -78,9 +81,9 @@ export async function loadSubmission(
     files: filesOf(submission),
     ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
-      // A thousand models take a while, and there are others to be answered.
+      // A thousand models take a while, so other requests get their turn in between.
       await setImmediate();
-      // Two models may be in one file; what travels on has their graphs.
+      // Two models may share a file, so the new submission has their graphs instead.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
       return graphOf(resolved, submission, budget);
     },

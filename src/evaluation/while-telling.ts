@@ -1,8 +1,8 @@
 import type { EvaluationEvent } from './event.js';
 
 /**
- * For work that tells what happens by a callback: gives the events as they come, and in the end what the work returns.
- * While the reader does not ask for events, new `measuring` events replace older ones.
+ * Turns work with a callback for events into a generator of the events that returns the work's result. While the reader
+ * asks for no event, new `measuring` events replace older ones.
  */
 export async function* whileTelling<T>(
   work: (tell: (event: EvaluationEvent) => void) => Promise<T>,
@@ -18,7 +18,7 @@ export async function* whileTelling<T>(
     hasEnded = true;
     wake();
   });
-  // The caller that takes the result gets its errors as well.
+  // The caller that awaits the result gets its errors.
   result.catch(() => undefined);
   for (;;) {
     const events = told;

@@ -18,7 +18,7 @@ function isDeep(text: string): boolean {
 }
 
 /**
- * What a JSON text of a foreign file says. Whatever looks into it afterwards may do so level by level.
+ * Parses a JSON text of a foreign file. Its nesting is limited, so that recursion over the value is safe.
  *
  * @throws SyntaxError for a text that is no JSON, or nested deeper than any trace
  */

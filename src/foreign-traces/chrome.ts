@@ -57,7 +57,7 @@ class OpenEvents {
     const begun = this.stacks.get(threadOf(event))?.pop();
     if (begun === undefined) return undefined;
     this.open--;
-    // What is known at the end only adds to what was known at the beginning.
+    // Arguments of the end event are added to those of the begin event.
     const args = {
       ...(isEntry(begun.event['args']) ? begun.event['args'] : {}),
       ...(isEntry(event['args']) ? event['args'] : {}),

@@ -19,7 +19,7 @@ export interface MeasuredLayer extends TracedLayer {
   readonly runs: number;
 }
 
-/** What a file says of one model on one system. */
+/** A file's data of one model on one system. */
 export interface TracedModel {
   /** undefined where the file doesn't say. */
   readonly model: string | undefined;
@@ -59,7 +59,7 @@ const WHOLE = -1;
 const TRACED_WHOLE = -2;
 const DESCRIBED = NaN;
 
-/** Where a message about what is known at the end only places it. */
+/** The place in messages about facts that are known only at the end. */
 const END = 'end of the file';
 
 /** Gathers a file's statements by model and system, holding nothing but one number for each duration. */
@@ -162,7 +162,7 @@ export class ModelCollector {
     return pending;
   }
 
-  /** Moves what has waited to where it belongs, as far as anybody has said where. */
+  /** Moves waiting statements to their model and system, as far as these are known. */
   private settle(trace: string): void {
     for (const { process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
       const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
@@ -172,7 +172,7 @@ export class ModelCollector {
     this.pending.delete(trace);
   }
 
-  /** Settles what is complete, and makes room. Processes are the trace's own where its end is known. */
+  /** Settles complete traces and frees their memory. Processes belong to one trace where its end is known. */
   private forget(trace: string): void {
     const processes = [...(this.pending.get(trace)?.keys() ?? [])];
     this.settle(trace);
@@ -188,7 +188,7 @@ export class ModelCollector {
     this.missing.set(trace, (this.missing.get(trace) ?? 0) + 1);
   }
 
-  /** @param only the trace that has no more need of it; all, where its system is known now */
+  /** @param only the trace that has ended; undefined for all traces whose system is now known */
   private waitNoMore(process: string, only?: string): void {
     const traces = this.waitingFor.get(process);
     if (traces === undefined) return;
@@ -229,7 +229,7 @@ export class ModelCollector {
 
   /**
    * @param onePerPosition see {@link TraceReader}
-   * @throws PlatformError `usage` where a table says two things of one layer
+   * @throws PlatformError `usage` where the rows of one layer contradict each other
    */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);

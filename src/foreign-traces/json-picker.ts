@@ -13,7 +13,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Way to the values that are wanted: keys of objects, and `[]` for every element of an array. */
+/** Path to the wanted values: keys of objects, and `[]` for every element of an array. */
 export type JsonPath = readonly string[];
 
 /** Stands for the elements of an array. */
@@ -24,7 +24,8 @@ export const ELEMENTS = '[]';
  *
  * @param path index of the path that led to it
  * @param offset of its first byte
- * @param owner offset of the outermost element of an array that the value is in; values with the same one are of one piece
+ * @param owner offset of the outermost element of an array that the value is in; values with the same owner belong
+ *   together
  */
 export type OnValue = (path: number, value: unknown, offset: number, owner: number) => void;
 
@@ -47,10 +48,10 @@ function endsLiteral(byte: number | undefined): boolean {
 }
 
 /**
- * Picks values out of a JSON text of any size, without ever holding more of it than one of them. What no path leads to
- * is passed over without a look into it. Several texts may follow one another.
+ * Picks values out of a JSON text of any size and holds one of them at a time. It skips all values outside of the
+ * paths. Several texts may follow one another.
  *
- * Pushed to, not pulled from: an event of a trace must not cost a promise.
+ * Chunks are pushed, so that an event of a trace does not cost a promise.
  */
 export class JsonPicker {
   private buffer: Buffer = Buffer.alloc(0);
@@ -62,7 +63,7 @@ export class JsonPicker {
   private expected: Expected = 'value';
   private key = '';
   private texts = 0;
-  /** What is being passed over or taken as a whole; `path` is undefined for the former. */
+  /** The value that is being skipped or collected; `path` is undefined for a skipped one. */
   private value: { path: number | undefined; start: number; depth: number; inString: boolean } | undefined;
 
   /** @param options.mayBeCut whether an array at the top may lack its end, as traces of crashed processes do */
@@ -92,7 +93,7 @@ export class JsonPicker {
     const isOpenArray = this.stack.length === 1 && this.stack[0]?.isArray === true && this.value === undefined;
     if (isOpenArray && this.options.mayBeCut === true) return;
     if (this.value !== undefined || this.stack.length > 0) {
-      throw this.error(this.buffer.length, 'the file ends in the middle; was it written to its end?');
+      throw this.error(this.buffer.length, 'the file ends in the middle; write it again');
     }
     if (this.texts === 0) throw this.error(0, 'the file is empty');
   }
@@ -185,7 +186,7 @@ export class JsonPicker {
     this.value = { path: wanted, start: this.at, depth: 0, inString: false };
   }
 
-  /** Goes on to the end of a value whose inside is no business of this class. @returns false at the chunk's end */
+  /** Moves to the end of a value without looking inside. @returns false at the chunk's end */
   private advanceValue(value: NonNullable<JsonPicker['value']>): boolean {
     const { buffer } = this;
     const { length } = buffer;
@@ -206,7 +207,7 @@ export class JsonPicker {
       else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels, as no trace is`);
       } else if (depth === 0) {
-        // A number or a word: what ends it belongs to the container.
+        // A number or a word. The character after it belongs to the container.
         isDone = endsLiteral(byte);
         if (isDone) break;
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) isDone = --depth === 0;

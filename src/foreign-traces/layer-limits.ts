@@ -3,7 +3,7 @@ const MOST_LEVELS = 32;
 
 const INDEX = new RegExp(`^\\d{1,9}(-\\d{1,9}){0,${MOST_LEVELS - 1}}$`);
 
-/** Whether a text says where a layer stands in its model: a number, or the path of numbers of a layer in a module. */
+/** Whether a text is the place of a layer in its model: a number, or the path of numbers of a layer in a module. */
 export function isLayerIndex(text: string): boolean {
   return INDEX.test(text);
 }
@@ -11,7 +11,7 @@ export function isLayerIndex(text: string): boolean {
 /** Largest number of a layer among its siblings. */
 export const MOST_INDEX = 999_999_999;
 
-/** Most operations or bytes of one execution: more than any computer gets done in a day. */
+/** Most operations or bytes of one execution: more than any computer does in a day. */
 export const MOST_WORK = 1e24;
 
 /** Different layers of one file; the largest known models have some ten thousand. */

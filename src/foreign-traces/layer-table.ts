@@ -21,8 +21,8 @@ const index = z.int().nonnegative().max(MOST_INDEX);
 const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MOST_NAME)]);
 
 /**
- * One row. Without `index` it is the whole model. Without any duration the layer is only described. What a table
- * leaves out is unknown, and never taken for empty.
+ * One row. Without `index` it is the whole model. Without any duration the layer is only described. Missing fields are
+ * unknown, never empty.
  */
 const rowSchema = z.strictObject({
   model: name.min(1),
@@ -94,7 +94,8 @@ function layerOf(row: Row, index: number): TracedLayer {
 
 function problemIn(row: Row): string | undefined {
   const { index, last, op } = row;
-  if (index === undefined && (last !== undefined || op !== undefined)) return 'has no index, and is no whole model';
+  if (index === undefined && (last !== undefined || op !== undefined))
+    return 'has neither an index nor the level of a whole model';
   if (index !== undefined && last === undefined && op === undefined) return 'op: expected the operator of this layer';
   if (index !== undefined && last !== undefined && last < index) return `last: ${last} is before index ${index}`;
   if (index !== undefined && last !== undefined && last - index >= MOST_LAYERS) {
@@ -119,7 +120,7 @@ function emitRow(content: unknown, source: string, line: number, emit: Emit): vo
   const problem = problemIn(row);
   if (problem !== undefined) throw traceError(source, place, problem);
   const { model, system, index } = row;
-  // Rows say one by one whose they are.
+  // Each row names its model and system.
   const belonging = { trace: model, process: system };
   emit({ kind: 'model', trace: model, model }, place);
   if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
@@ -161,7 +162,7 @@ function fieldsOf(text: string): string[] {
   return fields;
 }
 
-/** A field as JSON would have it; what cannot be that stays text, for the schema to refuse. */
+/** A field as a JSON value. Other text stays text, which the schema refuses. */
 function valueOf(column: string, field: string): unknown {
   if (NUMBERS.has(column)) return Number(field);
   if (LISTS.has(column)) return field.split(/[;\s]+/).map(Number);

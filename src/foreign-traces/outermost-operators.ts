@@ -11,7 +11,7 @@ const AT_ONCE = 4096;
 /** Operator events that are kept until the file's end; 40 bytes each. */
 const MOST_EVENTS = 4_000_000;
 
-/** Where a message about what is known at the end only places it. */
+/** The place in messages about facts that are known only at the end. */
 const END = 'end of the file';
 
 /** One call of an operator, as PyTorch's profiler writes it. */

@@ -8,10 +8,12 @@ import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');
 
-/** The span of one execution of a whole model. */
+/** Name of the span of one execution of a whole model. */
 const PREDICT = 'c_predict';
 
-/** Tags that say what a trace was taken on, the most telling first; joined where the first is missing. */
+/**
+ * Tags that describe the system of a trace, the most specific first; the others are joined where the first is missing.
+ */
 const SYSTEM_TAG = 'system';
 const HOST_TAGS = [
   ['host.name', 'hostname'],
@@ -101,7 +103,7 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
   };
 }
 
-/** What the platform's tags say of the system. */
+/** The system by the platform's tags. */
 export function systemOf(tag: (name: string) => unknown): string | undefined {
   const given = textOf(tag(SYSTEM_TAG));
   if (given !== undefined) return given;
@@ -113,8 +115,8 @@ export function systemOf(tag: (name: string) => unknown): string | undefined {
 }
 
 /**
- * Hands on what a span of the platform says: a layer, an execution of the whole model, or whose the trace is. Any other
- * span says nothing here.
+ * Emits the content of a platform's span: a layer, an execution of the whole model, or the model of the trace. It
+ * ignores all other spans.
  *
  * Tags are those of MLModelScope's tracers: `c_predict` {evaluation_trace_level}; layer spans {trace_level =
  * FRAMEWORK_TRACE, layer_sequence_index, op_name, shape}; `evaluation_…` {model_name, model_version}.

@@ -24,19 +24,19 @@ export type TraceFormat = keyof typeof READERS;
 
 export const TRACE_FORMATS = Object.keys(READERS) as readonly TraceFormat[];
 
-/** How much of a file decides its format. */
+/** Bytes at the start of a file that decide its format. */
 const HEAD_BYTES = 16 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What a user may say about a file. */
+/** A user's options for a file. */
 export interface ReadTraceOptions {
   /** Detected without it. */
   readonly format?: TraceFormat | undefined;
   /** The model of the whole file; overrides the names in it. */
   readonly model?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told now and then how much of the file is read. */
+  /** Called from time to time with the number of bytes read. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
@@ -56,7 +56,7 @@ function readerFor(head: string, path: string): TraceReader {
   const formats = TRACE_FORMATS.join(', ');
   throw new PlatformError(
     'usage',
-    `${path}: begins like none of the formats that are read (${formats}); name the right one with --format`,
+    `${path}: does not begin like any of the known formats (${formats}); name the right one with --format`,
   );
 }
 
@@ -71,9 +71,9 @@ async function* counted(path: string, { signal, onProgress }: ReadTraceOptions):
 }
 
 /**
- * Reads a trace or a layer table of any size, piece by piece, and gathers what it says of each model.
+ * Reads a trace or a layer table of any size, piece by piece, and collects the data of each model.
  *
- * @throws PlatformError `usage` where the file cannot be read or is none, with the place in it; `cancelled`
+ * @throws PlatformError `usage` where the file cannot be read or is not a trace, with the place in it; `cancelled`
  */
 export async function readTrace(path: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
   const { signal, model, format } = options;

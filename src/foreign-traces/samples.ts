@@ -1,4 +1,4 @@
-/** Most samples of one thing that are kept; what is known of it hardly changes beyond. */
+/** Most samples that are kept of one series; more hardly change its statistics. */
 const MOST_KEPT = 4096;
 
 /**

@@ -1,4 +1,4 @@
-/** As hostile as a number of dimensions gets. */
+/** Most dimensions of a shape. */
 const MOST_DIMENSIONS = 32;
 const MOST_SHAPES = 1024;
 

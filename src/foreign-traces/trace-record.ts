@@ -1,11 +1,11 @@
-/** A tensor as a trace tells of it. */
+/** A tensor in a trace. */
 export interface TracedTensor {
   /** As ONNX names it (float32); undefined where the trace doesn't say. */
   readonly elementType?: string | undefined;
   readonly dims: readonly number[];
 }
 
-/** What a trace knows of a layer, which is less than a signature as a rule. Whatever it doesn't tell is absent. */
+/** A layer in a trace, usually with fewer facts than a signature has. Unknown facts are absent. */
 export interface TracedLayer {
   /** Where it stands in its model: a number, or the path of numbers of a layer in a module: 0-1-2. */
   readonly index: string;
@@ -29,7 +29,7 @@ export interface TracedLayer {
   readonly after?: readonly number[] | undefined;
 }
 
-/** Whose a statement is. */
+/** The model and system of a statement. */
 interface Belonging {
   /** Statements with the same one are of one model. */
   readonly trace: string;
@@ -50,24 +50,24 @@ export type TraceRecord =
     })
   /** Model of a trace; undefined where the trace never names one, so that the reader does not wait for it. */
   | { readonly kind: 'model'; readonly trace: string; readonly model: string | undefined }
-  /** On which system a process ran. */
+  /** The system on which a process ran. */
   | { readonly kind: 'system'; readonly process: string | undefined; readonly system: string }
-  /** Nothing more comes of this trace. */
+  /** The end of a trace. */
   | { readonly kind: 'end'; readonly trace: string };
 
-/** Gets what a reader finds, in the order of the file. */
+/** Called with the statements of a file, in their order. */
 export type Emit = (record: TraceRecord, place: string) => void;
 
 /** Reads one format. */
 export interface TraceReader {
-  /** Whether a layer that is there twice has to be the same one: in a table, but not in a trace of several batch sizes. */
+  /** Whether rows with the same layer have to agree: true for tables, false for traces with several batch sizes. */
   readonly onePerPosition: boolean;
   /** Whether a file that begins like this is of the format. */
   detects(head: string): boolean;
   /**
    * Reads a whole file, piece by piece.
    *
-   * @param source what messages call the file
+   * @param source name of the file in messages
    * @throws PlatformError `usage` for what is not of the format, with its place
    */
   read(chunks: AsyncIterable<Buffer>, source: string, emit: Emit): Promise<void>;

@@ -35,7 +35,7 @@ function requireDigest(path: string, checksum: Checksum, found: string): void {
   if (found === checksum.digest) return;
   throw new PlatformError(
     'model',
-    `${path} is not the file that its manifest means: expected ${checksum.algorithm} ${checksum.digest}, found ` +
+    `${path} is not the file of its manifest: expected ${checksum.algorithm} ${checksum.digest}, found ` +
       `${found}; get the right file or, if this one is right, put its checksum into the manifest`,
   );
 }

@@ -3,13 +3,13 @@ import { byPosition, type Note, type Problem, type Problems } from './problem.js
 import { quoted } from '../base/quoted.js';
 import { parseYaml, type YamlNode, type YamlPath } from './yaml-tree.js';
 
-/** A manifest's YAML, before anybody asks what it means. */
+/** A manifest's YAML before it is checked against a schema. */
 export interface ManifestDocument {
   readonly ok: true;
   /** As messages call it. */
   readonly file: string;
   readonly root: YamlNode;
-  /** What is wrong with the YAML itself while the rest of it can be understood. */
+  /** Problems of the YAML itself that leave the rest readable. */
   readonly problems: readonly Problem[];
   readonly positionOf: (offset: number) => Position;
 }
@@ -54,7 +54,7 @@ export function describe(node: YamlNode | undefined): string {
     case 'mapping':
       return node.entries.size === 0 ? 'an empty mapping' : 'a mapping';
     case 'refused':
-      return 'something that manifests may not have';
+      return 'a construct that manifests must not use';
     case 'scalar':
       if (node.value === null) return 'an empty value';
       return typeof node.value === 'string' ? quoted(node.value) : `the ${typeof node.value} ${node.text}`;
@@ -87,7 +87,7 @@ export function problemOfFile(file: string, expected: string, found: string): Pr
   return { file, line: 1, column: 1, path: 'document', expected, found };
 }
 
-/** The first byte that is no part of UTF-8 text; the bytes are known to have one. */
+/** Finds the first byte that is not UTF-8; the bytes contain one. */
 function firstInvalidByte(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length;
@@ -103,7 +103,7 @@ function firstInvalidByte(bytes: Uint8Array): number {
   return valid;
 }
 
-/** Understands the bytes as one YAML document of plain data. */
+/** Parses the bytes as one YAML document of plain data. */
 export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument | Problems {
   let source: string;
   try {

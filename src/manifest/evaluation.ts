@@ -38,7 +38,7 @@ const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(valu
   oneLineField(MODEL_REFERENCE),
 );
 
-/** Settings of one plugin that stood beside `settings` once, and still may. */
+/** Settings of one plugin whose old place is beside `settings`; they still load. */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
 function movedTo(key: (typeof MOVED_SETTINGS)[number]): { readonly description: string; readonly deprecated: true } {
@@ -76,7 +76,7 @@ export const evaluationSchema = z.strictObject({
   settings: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: "What the plugin is to know besides; the plugin's own schema says what that may be." }),
+    .meta({ description: "Settings of the plugin, by the plugin's own schema." }),
 });
 
 export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;
@@ -109,7 +109,7 @@ export function limitsOf({ protocol }: EvaluationManifest): Limits {
   return limitsIn(protocol);
 }
 
-/** What a manifest means that says nothing of how to measure. */
+/** The protocol of a manifest without one. */
 export const DEFAULT_PROTOCOL: Protocol = protocolIn(protocolField.parse({}));
 export const DEFAULT_LIMITS: Limits = limitsIn(protocolField.parse({}));
 

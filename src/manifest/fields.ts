@@ -2,14 +2,14 @@ import semver from 'semver';
 import { z } from 'zod';
 import { ELEMENT_TYPE_NAMES } from '../onnx/element-type.js';
 
-// Schemas of what several kinds of manifests have. An error message says what was expected; see validate.ts.
+// Schemas for several kinds of manifests. An error message says what was expected; see validate.ts.
 
 /** A text of at most 1000 characters that passes the test; anything else is answered with the same expectation. */
 export function text(expected: string, test: (value: string) => boolean) {
   return z.string({ error: expected }).refine((value) => value.length <= 1000 && test(value), { error: expected });
 }
 
-/** A text with nothing in it that a terminal would act on. */
+/** A text without characters that control a terminal. */
 export function oneLineField(expected: string) {
   return text(expected, (value) => /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value));
 }

@@ -1,10 +1,12 @@
 import { type NotAFile, openRegularFile, readManifestBytes } from './read-file.js';
 
-/** Where manifests are, and what they refer to. */
+/** Access to manifests and to the files that they refer to. */
 export interface ManifestFiles {
   /** Reads a regular file of at most 1 MiB. */
   read(path: string): Promise<{ readonly ok: true; readonly bytes: Uint8Array } | NotAFile>;
-  /** What is there instead of a regular file, worded to follow the word `found`; undefined where there is one. */
+  /**
+   * A description of the path where it is not a regular file, to follow the word `found`; undefined for a regular file.
+   */
   missing(path: string): Promise<string | undefined>;
 }
 

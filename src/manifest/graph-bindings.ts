@@ -63,7 +63,7 @@ export function graphBindings(manifest: ModelManifest, model: Model, batchSize: 
   if (differences.length === 0) return bindings;
   throw new PlatformError(
     'model',
-    `${model.source} is not what the manifest of ${manifest.name} describes; correct the manifest:\n` +
+    `${model.source} differs from the manifest of ${manifest.name}; correct the manifest:\n` +
       differences.map((difference) => `  ${difference}`).join('\n'),
   );
 }

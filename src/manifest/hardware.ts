@@ -13,7 +13,7 @@ const constraintShape = {
   memory: z.strictObject({ min_gib: positiveNumber() }).optional(),
 };
 
-/** What a machine must be; nothing is required of what is not mentioned. */
+/** Requirements on a machine. Missing keys require nothing. */
 export const hardwareConstraintSchema = z.strictObject(constraintShape);
 
 export type HardwareConstraint = Readonly<z.output<typeof hardwareConstraintSchema>>;

@@ -35,24 +35,24 @@ const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
 
 export const MANIFEST_KINDS = Object.keys(SCHEMAS) as ManifestKind[];
 
-/** What a manifest of this kind says under `dlspec`. */
+/** The value of `dlspec` for this kind. */
 function header(kind: ManifestKind): string {
   return `${kind}/v1`;
 }
 
-/** The kind that a document says it is; undefined where it says none, or none that is known. */
+/** The stated kind of a document; undefined where it states none or an unknown one. */
 export function statedKind({ root }: ManifestDocument): ManifestKind | undefined {
   const node = nodeAt(root, ['dlspec']);
   return MANIFEST_KINDS.find((kind) => node?.kind === 'scalar' && header(kind) === node.text);
 }
 
-/** The kind that the document says it is, or that it can only be meant to be. */
+/** The stated kind of a document, or the only possible one. */
 function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: readonly K[]): K | Problems {
   const stated = statedKind(document);
   const kind = wanted.find((candidate) => candidate === stated);
   if (kind !== undefined) return kind;
   const [only] = wanted;
-  // Checked as the only kind that it may be, everything else that is wrong is found as well.
+  // Checks it as the only possible kind, which finds all its other problems as well.
   if (only !== undefined && wanted.length === 1 && stated === undefined) return only;
   const node = nodeAt(document.root, ['dlspec']);
   const headers = wanted.map(header);
@@ -62,7 +62,7 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   return { ok: false, problems: byPosition([...document.problems, problem]) };
 }
 
-/** Understands a document as a manifest of one of the wanted kinds. */
+/** Checks a document as a manifest of one of the wanted kinds. */
 export function interpretDocument<K extends ManifestKind>(
   document: ManifestDocument,
   wanted: readonly K[],

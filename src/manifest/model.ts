@@ -25,7 +25,7 @@ import type { Dimension } from '../onnx/model.js';
 /** The symbolic dimension that the evaluation's batch size binds. */
 export const BATCH = 'batch';
 
-/** An input or output of a model's graph. Older manifests may leave everything but the layer unsaid. */
+/** An input or output of a model's graph. Older manifests may have only the layer. */
 export interface ModelTensor {
   /** Its name in the graph, or its place among the inputs or outputs (from 0), as older manifests have it. */
   readonly layer_name: string | number;
@@ -43,7 +43,7 @@ export interface ModelOutput extends ModelTensor {
   readonly steps?: ClassSteps | undefined;
 }
 
-/** MD5 is what older manifests have. */
+/** Older manifests have MD5. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'md5';
   /** Lower-case hexadecimal digits. */
@@ -58,7 +58,7 @@ const tensorShape = {
     .max(32),
 };
 
-/** What is wrong with an input that steps are to make of a picture, and where; undefined where nothing is. */
+/** The problem, with its place, of an input that steps make of a picture; undefined where it has none. */
 function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string, string] | undefined {
   if (steps === undefined) return undefined;
   if (element_type !== undefined && !isImageElementType(element_type)) {
@@ -135,7 +135,7 @@ const sourceField = z
     context.addIssue({ code: 'custom', path: ['checksum'], message });
   });
 
-/** What {@link reportUnbound} needs, so that it runs whatever else is wrong with the manifest. */
+/** The part of a manifest that {@link reportUnbound} needs, so that it runs with other problems in the manifest. */
 const bindingPartsSchema = z.object({ inputs: tensorsField(inputField), dimensions: bindingsField });
 
 function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.RefinementCtx): void {
@@ -168,7 +168,7 @@ export const modelSchema = z
   })
   .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
 
-/** A model manifest; older ones become this too. */
+/** A model manifest. Older ones are converted to it. */
 export type ModelManifest = Readonly<z.output<typeof modelSchema>>;
 
 /** Every symbolic dimension that the manifest and the batch size bind, by name. */

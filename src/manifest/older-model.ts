@@ -144,7 +144,7 @@ function tensorsOf(tensor: OlderTensor, place: number): readonly ModelTensor[] {
   return names.map((name) => ({
     layer_name: /^\d+$/.test(name) ? Number(name) : name,
     element_type: parameters.element_type,
-    // With several layers nothing says whose the dimensions are.
+    // With several layers, the dimensions have no clear owner.
     dimensions: names.length === 1 ? withBatch(tensor) : undefined,
   }));
 }

@@ -3,8 +3,8 @@ import type { Dimension } from '../onnx/model.js';
 import { isUrl } from './reference.js';
 import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 
-// What the parameters of the platform's older manifests say about pre- and post-processing, as steps.
-// Source: c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
+// Converts the parameters of the platform's older manifests for pre- and post-processing to steps. Source:
+// c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
 
 /** Parameters as they are written: every scalar a text. */
 export type OlderParameters = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ function oneOf<T extends string>(parameters: OlderParameters, key: string, known
   const written = textOf(parameters, key);
   if (written === '') return byDefault;
   const found = known.find((name) => name === written.replace('_', ''));
-  if (found === undefined) throw new Unusable(`${key} is none of ${known.join(', ')}`);
+  if (found === undefined) throw new Unusable(`${key} is not one of ${known.join(', ')}`);
   return found;
 }
 
@@ -93,7 +93,7 @@ export function olderImageSteps(
 ): OlderImage {
   try {
     if (!IMAGE_ELEMENT_TYPES.some((type) => type === (elementType ?? 'float32'))) {
-      throw new Unusable(`element_type is none of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
+      throw new Unusable(`element_type is not one of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
     }
     const layout = oneOf(parameters, 'layout', ['CHW', 'HWC'], 'CHW');
     const sizes = dimensions?.length === 3 ? dimensions : ['', '', ''];

@@ -5,8 +5,8 @@ import { orThrow } from './problem.js';
 import { dataOf, validate } from './validate.js';
 
 /**
- * What an evaluation's manifest has under `settings`, as its plugin understands it. Keys that stood beside `settings` once count
- * where the plugin has a setting of that name and `settings` does not say otherwise.
+ * The `settings` of an evaluation's manifest, checked by its plugin's schema. Keys at the old place beside `settings`
+ * count where the plugin has a setting of that name and `settings` lacks it.
  *
  * @throws PlatformError `manifest` with every problem and its place
  */

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { escaped } from '../base/quoted.js';
 
-/** One thing that is wrong with a manifest: where, what belongs there, and what is there instead. */
+/** A problem of a manifest: the place, the expected value, and the found one. */
 export interface Problem {
   /** The manifest as messages call it: the path that led to it. */
   readonly file: string;
@@ -14,7 +14,7 @@ export interface Problem {
   readonly found: string;
 }
 
-/** Something worth knowing about a manifest that is not wrong. */
+/** A note on a manifest that is valid. */
 export interface Note extends Omit<Problem, 'expected' | 'found'> {
   readonly message: string;
 }
@@ -25,7 +25,7 @@ export interface Problems {
   readonly problems: readonly Problem[];
 }
 
-/** A manifest without problems, and what is worth knowing about it. */
+/** A manifest without problems, and its notes. */
 export interface Loaded<M> {
   readonly ok: true;
   readonly manifest: M;

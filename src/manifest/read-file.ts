@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { messageOf } from '../base/errors.js';
 
-/** Far more than any manifest that a person wrote. */
+/** Size limit of a manifest, far above that of manifests written by hand. */
 export const MAX_MANIFEST_BYTES = 1 << 20;
 
-/** What is there instead of a file that can be used, worded to follow the word `found`. */
+/** A description of an unusable file, to follow the word `found`. */
 export interface NotAFile {
   readonly ok: false;
   readonly found: string;

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** What a model is named by: a manifest, an ONNX file, or an architecture of the zoo. */
+/** A reference to a model: a manifest, an ONNX file, or an architecture of the zoo. */
 export type ModelReference =
   | { readonly kind: 'manifest'; readonly path: string }
   | { readonly kind: 'onnx'; readonly path: string }
@@ -27,7 +27,7 @@ export function zooNameOf(text: string): string | undefined {
   return ZOO_NAME.test(name) ? name : undefined;
 }
 
-/** What the text refers to by its form alone, or undefined where it is no reference to a model. */
+/** The kind of reference by the text's form alone; undefined where it is not a reference to a model. */
 export function parseModelReference(text: string): ModelReference | undefined {
   const name = zooNameOf(text);
   if (name !== undefined) return { kind: 'zoo', name };

@@ -4,10 +4,10 @@ import { interpretDocument, type ManifestKind, type ManifestOf, statedKind } fro
 import type { Loaded, Problem, Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 
-/** Makes a problem of the place that refers to something: what it should lead to, and where it leads. */
+/** Makes a problem of a reference: the expected target and the found one. */
 export type ReportReference = (expected: string, found: string) => Problem;
 
-/** A manifest that could be read, and what it says or what is wrong with that. */
+/** A manifest that could be read, with its content or its problems. */
 export interface Referred<K extends ManifestKind> {
   readonly ok: true;
   readonly document: ManifestDocument;
@@ -15,8 +15,8 @@ export interface Referred<K extends ManifestKind> {
 }
 
 /**
- * Loads the manifest that something refers to. A file that is not there, or is a manifest of another kind (the
- * referring one itself, for example), is a problem of the reference; what is wrong inside it is a problem there.
+ * Loads the manifest that something refers to. A missing file, or a manifest of another kind (the referring one itself,
+ * for example), is a problem of the reference. A problem inside the file is placed there.
  */
 export async function loadReferred<K extends ManifestKind>(
   path: string,

@@ -4,12 +4,12 @@ import type { FrameworkConstraint } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
 import type { SoftwareConstraint } from './software.js';
 
-/** What requirements are about: a System, or what is known of one before its run options are chosen. */
+/** The subject of requirements: a System, or a part of one before its run options are chosen. */
 export type Candidate = Readonly<
   Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
 >;
 
-/** What an evaluation and its models ask of a system. Plain data. */
+/** The requirements of an evaluation and its models on a system, as plain data. */
 export interface Requirements {
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;
@@ -63,7 +63,9 @@ export function requirementsOf({ hardware, software, models }: Requirements): Re
   return { hardware, software, models: frameworks };
 }
 
-/** What the evaluation and its models require and the system is not; one line each, empty where it may run. */
+/**
+ * The requirements of the evaluation and its models that a system does not meet; one line each, empty where it may run.
+ */
 export function unmetRequirements(requirements: Requirements, system: Candidate): readonly string[] {
   const { hardware, software, models } = requirements;
   return [

@@ -22,11 +22,11 @@ export interface ResolvedEvaluation {
   readonly software: SoftwareConstraint | undefined;
   readonly dataset: DatasetManifest | undefined;
   readonly notes: readonly Note[];
-  /** What it was read from. */
+  /** The files that it was read from. */
   readonly document: ManifestDocument;
 }
 
-/** Keys that the plugin's settings have now, each as something worth knowing. */
+/** Notes on keys that belong under the plugin's settings now. */
 function movedNotes(document: ManifestDocument): readonly Note[] {
   return MOVED_SETTINGS.flatMap((key): readonly Note[] => {
     if (nodeAt(document.root, [key]) === undefined) return [];
@@ -53,7 +53,7 @@ class Resolver {
     return (expected, found) => problemAt(this.document, path, expected, found);
   }
 
-  /** Keeps what was found on the way to something; undefined where that was problems. */
+  /** Collects the problems of a result and returns its value; undefined where it has problems. */
   private keep<T extends { readonly ok: true; readonly notes: readonly Note[] }>(found: T | Problems): T | undefined {
     if (found.ok) {
       this.notes.push(...found.notes);

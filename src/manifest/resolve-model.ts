@@ -35,11 +35,11 @@ export interface ResolveOptions {
   readonly files?: ManifestFiles;
 }
 
-/** A model that was found, or the problems of it. */
+/** The found model, or the problems. */
 export type ModelResolution =
   { readonly ok: true; readonly model: ResolvedModel; readonly notes: readonly Note[] } | Problems;
 
-/** What is wrong with the name, or undefined where the zoo has it. */
+/** The problem of the name; undefined where the zoo has it. */
 function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected: string; found: string } | undefined {
   if (zooNames === undefined || zooNames.includes(name)) return undefined;
   const meant = suggestion(name, zooNames);
@@ -47,7 +47,7 @@ function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected:
   return { expected: `a model of the zoo (${zooNames.join(', ')})`, found: quoted(`zoo:${name}`) + hint };
 }
 
-/** What is there instead of a file, or undefined where there is one. */
+/** A description of the path where it is not a file; undefined for a file. */
 async function missingFile(path: string, { files = DISK }: ResolveOptions): Promise<string | undefined> {
   const found = await files.missing(path);
   return found === undefined ? undefined : `${found} at ${quoted(path)}`;
@@ -57,7 +57,7 @@ function baseName(path: string): string {
   return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
 }
 
-/** What is wrong with where a model manifest's graph is to be found, as far as its schema does not tell. */
+/** Problems of the place of a model manifest's graph, beyond those of the schema. */
 async function graphProblems(document: ManifestDocument, options: ResolveOptions): Promise<readonly Problem[]> {
   const at = ['model', 'graph_path'];
   const node = nodeAt(document.root, at);
@@ -93,8 +93,8 @@ async function resolveManifest(
 }
 
 /**
- * Finds the model that a reference means: its manifest loaded, its graph known to be there, its checksum not yet
- * compared (see verifyChecksum). Paths are seen from the current folder.
+ * Finds the model of a reference. It loads the manifest and checks that the graph exists, but does not compare its
+ * checksum (see verifyChecksum). Paths are seen from the current folder.
  *
  * @param report makes the problem where the reference itself is wrong
  */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { frameworkField, nameField, versionField } from './fields.js';
 
-/** What software must be there. */
+/** Requirements on software. */
 export const softwareConstraintSchema = z.strictObject({ framework: frameworkField });
 
 export type SoftwareConstraint = Readonly<z.output<typeof softwareConstraintSchema>>;

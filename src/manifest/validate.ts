@@ -6,10 +6,10 @@ import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode } from './yaml-tree.js';
 
-/** What a schema may look at: values as YAML's core schema reads them, or every scalar as the text that it is. */
+/** The data that a schema checks: values by YAML's core schema, or every scalar as its text. */
 export type ScalarReading = 'value' | 'text';
 
-/** The plain data of a document; what was refused is undefined. */
+/** The plain data of a document; refused values are undefined. */
 export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
   switch (node.kind) {
     case 'scalar':
@@ -43,7 +43,7 @@ function items(count: number | bigint): string {
   return count === 1 ? '1 item' : `${count} items`;
 }
 
-/** What belongs where zod found an issue; a schema's own error says it better and comes first. */
+/** The expected value at the place of an issue of zod. A schema's own error comes first. */
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -59,7 +59,7 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** The part of JSON Schema that tells the keys of a mapping. */
+/** The part of JSON Schema that lists the keys of a mapping. */
 interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly items?: KeySchema;
@@ -74,7 +74,7 @@ function knownKeys(schema: KeySchema | undefined, path: readonly PropertyKey[]):
   return knownKeys(typeof step === 'number' ? schema.items : ownValue(schema.properties ?? {}, String(step)), rest);
 }
 
-/** Of a union's alternatives the one that the value is meant to be: the one whose outermost type fits. */
+/** The intended alternative of a union: the one whose outermost type fits the value. */
 function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   const fitting = issue.errors.filter((issues) => {
     return !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);

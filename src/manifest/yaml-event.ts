@@ -22,7 +22,7 @@ function plainValue(text: string): Scalar {
   return text;
 }
 
-/** A scalar as the text that its author wrote, and as the value that YAML gives to it. */
+/** A scalar as its source text and as its YAML value. */
 export function textAndValue(source: string, event: ScalarEvent): { readonly text: string; readonly value: Scalar } {
   const text = getScalarValue(source, event);
   return { text, value: event.style === SCALAR_STYLE.PLAIN ? plainValue(text) : text };
@@ -36,7 +36,7 @@ function blockIndicator(source: string, contentStart: number): number {
   return indicator < 0 ? contentStart : lineStart + indicator;
 }
 
-/** Where a value starts for its author, quotes and block indicators included; undefined for an empty one. */
+/** Where a value starts in the source, with quotes and block indicators; undefined for an empty one. */
 export function startOf(source: string, event: Event | undefined): number | undefined {
   if (event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING) return event.start;
   if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - 1;

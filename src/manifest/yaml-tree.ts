@@ -8,7 +8,7 @@ export type YamlNode =
   | { readonly kind: 'scalar'; readonly start: number; readonly text: string; readonly value: Scalar }
   | { readonly kind: 'sequence'; readonly start: number; readonly items: readonly YamlNode[] }
   | { readonly kind: 'mapping'; readonly start: number; readonly entries: ReadonlyMap<string, YamlEntry> }
-  /** Stands where the source has something that manifests may not have; there is a fault for it. */
+  /** Stands for a construct that manifests must not use; a fault names it. */
   | { readonly kind: 'refused'; readonly start: number };
 
 export interface YamlEntry {
@@ -16,7 +16,7 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-/** Something wrong with the YAML itself. */
+/** A fault of the YAML itself. */
 export interface YamlFault {
   readonly offset: number;
   readonly path: YamlPath;
@@ -26,7 +26,7 @@ export interface YamlFault {
 
 export type YamlPath = readonly (string | number)[];
 
-/** The document as far as it could be understood; `root` is undefined where the syntax is wrong. */
+/** The readable part of a document; `root` is undefined where the syntax is wrong. */
 export interface YamlTree {
   readonly root: YamlNode | undefined;
   readonly faults: readonly YamlFault[];

@@ -1,7 +1,7 @@
 import type { ElementType } from '../onnx/element-type.js';
 import type { Fill } from '../onnx/model.js';
 
-/** An input of a benchmark that the agent makes up. */
+/** An input of a benchmark with made-up values. */
 export interface BenchmarkInput {
   readonly name: string;
   /** A weight becomes an initializer before the session is created; an activation is fed with every run. */

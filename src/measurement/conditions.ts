@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /**
- * What else happened on the machine while a measurement was taken, so that noise has a name. Processor times are sums over all
- * cores that the operating system counts; what it does not say is absent.
+ * The load on the machine during a measurement, to explain noise. Processor times are sums over all cores that the
+ * operating system counts. Values that it does not provide are absent.
  */
 export const conditionsSchema = z.strictObject({
-  /** How long the measurement was watched. */
+  /** Duration of the watching. */
   wallMs: z.number().nonnegative(),
   /** Cores that processor times are of. */
   cores: z.int().min(1),
@@ -15,7 +15,7 @@ export const conditionsSchema = z.strictObject({
   othersMs: z.number().nonnegative().optional(),
   /** Time for which a control group's quota held processes back. */
   throttledMs: z.number().nonnegative().optional(),
-  /** Lowest and highest frequency that the first core was seen at. */
+  /** Lowest and highest observed frequency of the first core. */
   lowestMhz: z.number().positive().optional(),
   highestMhz: z.number().positive().optional(),
 });

@@ -7,13 +7,13 @@ export const FAILURE_REASONS = ['unsupported', 'out_of_memory', 'timeout', 'cras
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** The timed runs in the order in which they were taken, or why there are none. */
+/** The timed runs in their order, or the reason of a failure. */
 export const outcomeSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('samples'),
     runMs: z.array(z.number().nonnegative()).min(1),
     warmupMs: z.array(z.number().nonnegative()),
-    /** What of each run is the cost of watching it, not of the benchmark; absent where nothing watches. */
+    /** The part of each run that is the cost of the profile; absent without a profile. */
     overheadMs: z.number().nonnegative().optional(),
   }),
   z.strictObject({
@@ -25,7 +25,7 @@ export const outcomeSchema = z.discriminatedUnion('kind', [
 
 export type Outcome = z.infer<typeof outcomeSchema>;
 
-/** What surrounds a benchmark while it runs, where that is not a session of its own. */
+/** The context of a benchmark that runs together with others. */
 export const contextSchema = z.strictObject({
   /** Bytes that pass through the caches between two runs of the benchmark, so that its data is as warm or cold as in a model. */
   footprintBytes: z.int().min(1),
@@ -45,12 +45,15 @@ export const measurementSchema = z.strictObject({
   occasion: z.int().min(1),
   limits: limitsSchema,
   outcome: outcomeSchema,
-  /** Wall time that it cost in all: filling weights, creating the session, warming up, running; its share where it ran together with others. */
+  /**
+   * Total wall time: filling weights, creating the session, warming up, running; its share where it ran together with
+   * others.
+   */
   costMs: z.number().nonnegative(),
-  /** Of that, filling weights and creating the session. */
+  /** The part of it for filling weights and creating the session. */
   sessionMs: z.number().nonnegative(),
   peakMemoryBytes: z.number().nonnegative(),
-  /** Absent where the machine does not tell. */
+  /** Absent where the operating system does not provide them. */
   conditions: conditionsSchema.optional(),
   /** ISO 8601 in UTC. */
   measuredAt: z.iso.datetime(),
@@ -58,7 +61,7 @@ export const measurementSchema = z.strictObject({
 
 export type Measurement = z.infer<typeof measurementSchema>;
 
-/** What a measurement was set up with, as far as its key goes. */
+/** The setup of a measurement, as its key contains it. */
 export type MeasurementSetup = Pick<Measurement, 'protocol' | 'context' | 'occasion'>;
 
 /** A setup as one short readable key. */
@@ -67,7 +70,7 @@ export function setupKey({ protocol, context, occasion }: MeasurementSetup): str
   return `${protocolKey(protocol)}${surroundings},occasion=${occasion}`;
 }
 
-/** What is unique per store. */
+/** The unique key of a measurement in a store. */
 export interface MeasurementKey {
   readonly signature: string;
   /** The system's fingerprint. */
@@ -84,7 +87,7 @@ export function measurementKey(measurement: Measurement): MeasurementKey {
   };
 }
 
-/** What version 0.1 kept in a measurement's protocol beside the protocol itself. */
+/** Keys in the protocol of version 0.1 that are not part of it now. */
 const olderProtocolSchema = z.looseObject({
   protocol: z.strictObject({
     ...protocolSchema.shape,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** How often a benchmark runs: one session, warm-up runs that are kept apart, then timed runs one after another. */
+/**
+ * How often a benchmark runs in one session: warm-up runs, which are not counted, then timed runs one after another.
+ */
 export const protocolSchema = z.strictObject({
   warmupRuns: z.int().min(0).max(100_000),
   runs: z.int().min(1).max(1_000_000),
@@ -12,7 +14,7 @@ export const protocolSchema = z.strictObject({
 
 export type Protocol = z.infer<typeof protocolSchema>;
 
-/** What a measurement may take. Limits decide whether it succeeds, not what it is, so they are not part of its key. */
+/** Limits of a measurement. They decide whether it succeeds and not its value, so they are not part of its key. */
 export const limitsSchema = z.strictObject({
   /** Wall time of the whole measurement. */
   timeLimitMs: z.number().positive(),

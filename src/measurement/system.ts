@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const OPTIMIZATION_LEVELS = ['disabled', 'basic', 'extended', 'layout', 'all'] as const;
 
-/** Settings of the runtime that change what is measured. */
+/** Settings of the runtime that influence measurements. */
 export const runOptionsSchema = z.strictObject({
   threads: z.int().min(1).max(1024),
   executionProvider: z.string().min(1),
@@ -12,7 +12,7 @@ export const runOptionsSchema = z.strictObject({
 
 export type RunOptions = z.infer<typeof runOptionsSchema>;
 
-/** What a measurement depends on besides the benchmark and the protocol. */
+/** Everything that a measurement depends on besides the benchmark and the protocol. */
 export const systemSchema = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
   /** Model name as the operating system gives it. */

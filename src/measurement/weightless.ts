@@ -9,7 +9,7 @@ import { encodeModelToBytes } from '../onnx/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 import { PlatformError } from '../base/errors.js';
 
-/** What names a benchmark: SHA-256 of its file. */
+/** The signature of a benchmark: SHA-256 of its file. */
 export function signatureOf(model: Uint8Array): string {
   return createHash('sha256').update(model).digest('hex');
 }
@@ -26,9 +26,9 @@ function staticInputType(model: Model, name: string): TensorType {
 }
 
 /**
- * A model as a benchmark: its weights become inputs that the agent fills, after the inputs that it had. Constants that
- * steer an operator stay. The signature is SHA-256 over the resulting file, so it depends on names only as far as the
- * given model has any that mean something.
+ * A model as a benchmark: its weights become inputs that the agent fills, after the model's own inputs. Constants that
+ * steer an operator stay. The signature is SHA-256 over the resulting file, so it depends on names only where the given
+ * model has meaningful ones.
  *
  * @throws PlatformError `model` where an input's dimensions are not bound
  */
@@ -58,10 +58,9 @@ export function weightlessBenchmark(model: Model): Benchmark {
 }
 
 /**
- * The model that a benchmark was made of, its weights known by type and fill only. The inverse of
- * {@link weightlessBenchmark}.
+ * The model of a benchmark, with its weights by type and fill only. The inverse of {@link weightlessBenchmark}.
  *
- * @param source what messages call it
+ * @param source its name in messages
  * @param budget see {@link parseModel}
  * @throws PlatformError `model` where the benchmark's file is none
  */

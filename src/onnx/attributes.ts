@@ -7,7 +7,7 @@ import type { TensorReader } from './tensor-reader.js';
 /**
  * A node's attributes with all tensors in them loaded, also those of the subgraphs that they hold.
  *
- * @param label what messages call the node
+ * @param label name of the node in messages
  * @throws PlatformError 'model' where an attribute is sparse, refers to a function's parameter, or is too large to load
  */
 export function loadAttributes(

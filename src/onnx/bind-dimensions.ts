@@ -3,7 +3,7 @@ import type { DeclaredType, Dimension, Model } from './model.js';
 import { quoted } from '../base/quoted.js';
 import { listed } from './node-label.js';
 
-/** Everything that decides the sizes of a model with symbolic dimensions. */
+/** The sizes that bind a model's symbolic dimensions. */
 export interface BindOptions {
   /** For the first dimension of inputs, where it is symbolic and has no binding of its own. */
   readonly batch: number;
@@ -74,7 +74,7 @@ function checkInput({ source, graph }: Model, name: string): void {
   if (dims === undefined) {
     throw new PlatformError(
       'model',
-      `${input} does not even say how many dimensions it has. Export the model with input shapes.`,
+      `${input} does not state its number of dimensions. Export the model with input shapes.`,
     );
   }
   const index = dims.findIndex(isSymbol);
@@ -91,7 +91,7 @@ function checkInput({ source, graph }: Model, name: string): void {
   );
 }
 
-/** At least one input must have the batch that was asked for, unless it is the usual one of 1. */
+/** At least one input must have the requested batch, unless the batch is 1. */
 function checkBatch({ source, graph }: Model, batch: number): void {
   if (batch === 1) return;
   const first = graph.inputs.map((name) => graph.types.get(name)?.dims?.[0]);

@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.js';
 
 /** Bytes that are read piece by piece: a file, or a buffer. */
 export interface ByteSource {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   /** The file that it reads, absolute; undefined for a buffer. */
   readonly path: string | undefined;
@@ -14,7 +14,7 @@ export interface ByteSource {
   read(offset: number, byteLength: number): Uint8Array;
 }
 
-/** A buffer as a source; what it hands out shares the buffer's memory. */
+/** A buffer as a source; its pieces share the buffer's memory. */
 export function bufferSource(name: string, bytes: Uint8Array): ByteSource {
   return {
     name,
@@ -38,7 +38,7 @@ export class FileSource implements ByteSource {
   #ask = SMALLEST_WINDOW_BYTES;
 
   /**
-   * @param name what messages call the file
+   * @param name name of the file in messages
    * @param fd an open descriptor of it, which stays the caller's
    */
   constructor(

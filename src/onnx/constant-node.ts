@@ -29,7 +29,7 @@ function strings(values: readonly Uint8Array[], dims: readonly number[]): Tensor
   return { elementType: 'string', dims, data: { kind: 'strings', values } };
 }
 
-/** Makes the tensor of an attribute, and knows what messages call the model. */
+/** Makes the tensor of an attribute, and knows name of the model in messages. */
 export interface ConstantReader extends Pick<TensorReader, 'read'> {
   readonly source: { readonly name: string };
 }

@@ -14,7 +14,7 @@ const RANDOM = new Set([
 /** Runtimes leave these on constants: they belong to the quantized operator that consumes them. */
 const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 
-/** Operators that look at nothing of their input but its shape. */
+/** Operators that use only the shape of their input. */
 const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
 function isStandard(node: Node): boolean {
@@ -26,7 +26,7 @@ function isFoldable(node: Node): boolean {
   return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
 }
 
-/** What of a graph does not depend on what it is fed with. */
+/** The part of a graph that does not depend on its inputs. */
 export interface ConstantValues {
   /** Nodes whose outputs follow from initializers alone; they are no layers. */
   readonly folded: ReadonlySet<Node>;

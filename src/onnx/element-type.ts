@@ -10,7 +10,7 @@ type ElementArray =
   | typeof BigUint64Array
   | typeof BigInt64Array;
 
-/** Who writes profiles with names of element types. */
+/** A producer of profiles with names of element types. */
 type Profiler = 'onnxruntime' | 'pytorch';
 
 interface ElementTypeFacts {

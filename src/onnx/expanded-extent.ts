@@ -18,7 +18,7 @@ const MOST_CALL_DEPTH = 50;
 /** Products of larger numbers would not be numbers. */
 const BEYOND_ALL_LIMITS = 2 ** 40;
 
-/** What is in a place once functions are inlined. */
+/** The extent of a place once functions are inlined. */
 interface Extent {
   readonly nodes: number;
   /** Each node once for each graph that it stands in. */
@@ -38,7 +38,7 @@ interface Placement {
   readonly depth: number;
 }
 
-/** A function's extent without what its callers give, and where it puts that: a linear form in the parameters. */
+/** A function's extent as a linear form in its parameters: its own part, and the places of the callers' subgraphs. */
 interface Form extends Extent {
   readonly placements: ReadonlyMap<string, Placement>;
 }

@@ -27,10 +27,10 @@ export class ExternalData {
   #open: { readonly path: string; readonly fd: number } | undefined;
 
   constructor(
-    /** What messages call the model. */
+    /** Name of the model in messages. */
     readonly source: string,
     modelPath: string,
-    /** Where false, nothing is looked for: the files may be gone, and what was in them is never read. */
+    /** false: the files may be gone, and their content is never read. */
     readonly isKept = true,
   ) {
     this.#folder = resolve(dirname(modelPath));
@@ -39,7 +39,7 @@ export class ExternalData {
   /**
    * Where the `byteLength` bytes of a tensor are.
    *
-   * @param owner what messages call the tensor
+   * @param owner name of the tensor in messages
    * @throws PlatformError 'model' where the file is missing, too short, or outside of the model's folder
    */
   locate(entries: readonly StringStringEntryProto[], byteLength: number, owner: string): TensorData & { kind: 'file' } {

@@ -9,7 +9,7 @@ export interface Range {
   readonly high: number;
 }
 
-/** How one input of one node reads a value. */
+/** A use of a value: an input of a node. */
 export interface Use {
   readonly node: Node;
   readonly index: number;
@@ -39,7 +39,7 @@ const RANGES: ReadonlyMap<string, Readonly<Record<number, Range>>> = new Map([
   ['Sqrt', { 0: POSITIVE }],
 ]);
 
-/** Operators that hand their first input's values on, so that what reads their output reads the input. */
+/** Operators that pass their first input's values on, so that a reader of their output reads the input. */
 const PASSING_ON = new Set([
   'Cast',
   'Clip',
@@ -149,8 +149,8 @@ export function typedGraph(graph: Graph): TypedGraph {
 }
 
 /**
- * Quantized values use all of their range. Other integers and truth values are masks as a rule, and in a mask of ones
- * nothing is hidden: what a mask hides becomes so small that processors take several times as long for it.
+ * Quantized values use all of their range. Other integers and truth values are usually masks, and a mask of ones hides
+ * nothing: hidden values become so small that processors take several times as long for them.
  */
 function integerRange(elementType: TensorType['elementType']): Range {
   if (elementType === 'int8') return { low: -127, high: 127 };

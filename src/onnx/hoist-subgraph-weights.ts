@@ -8,7 +8,7 @@ import { nestedNodes, nodeOf } from './nested-nodes.js';
 import { steeringConstants } from './steering.js';
 import { mapSubgraphs, subgraphsOf } from './subgraphs.js';
 
-/** What is known where a subgraph stands: the new names of hoisted values that it may use. */
+/** The scope of a subgraph: the new names of the hoisted values that it may use. */
 type HoistedNames = ReadonlyMap<string, string>;
 
 /** A tensor that `loadAttributes` has loaded. */
@@ -70,8 +70,8 @@ class Hoister {
             input: node.input.map(nameOf),
             attribute: this.attributes(node.attribute, names),
           })),
-        // A runtime takes no value of a surrounding graph for a subgraph's output.
-        // Source: https://github.com/microsoft/onnxruntime/pull/11638
+        // A runtime does not accept a value of a surrounding graph as a subgraph's output. Source:
+        // https://github.com/microsoft/onnxruntime/pull/11638
         ...graph.output.filter(({ name }) => weights.has(name)).map(({ name }) => identity(nameOf(name), name)),
       ],
     };
@@ -108,10 +108,10 @@ function identity(input: string, output: string): NodeProto {
 }
 
 /**
- * Makes the weights inside of subgraphs (initializers and `Constant` nodes in the branches of an If, the body of a Loop,
- * at any depth) initializers of the model's own graph, which the subgraphs use by name. What the model computes stays
- * the same; afterwards all weights are where whoever takes them out looks for them. Constants that steer an operator
- * (see steering.ts) stay where they are.
+ * Makes the weights inside of subgraphs (initializers and `Constant` nodes in the branches of an If, the body of a
+ * Loop, at any depth) initializers of the model's own graph, which the subgraphs use by name. The model's results stay
+ * the same. Afterwards all weights are in one place. Constants that steer an operator (see steering.ts) stay where they
+ * are.
  *
  * @throws PlatformError 'model' where a `Constant` has no value
  */

@@ -27,7 +27,7 @@ function sizeOfTensor({ rawData, stringData }: TensorProto): number {
   return Math.min(decodePayload(rawData)?.byteLength ?? 0, MOST_REPEATED_BYTES) + sizeOfTexts(stringData);
 }
 
-/** The attribute without what is in its subgraphs. */
+/** Size of the attribute without its subgraphs. */
 function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: AttributeProto): number {
   const values = 4 * floats.length + 8 * ints.length + s.length + sizeOfTexts(strings);
   const inTensors = [...(t === undefined ? [] : [t]), ...tensors].reduce((size, one) => size + sizeOfTensor(one), 0);
@@ -66,7 +66,7 @@ function* namesIn(graph: GraphProto): Generator<string> {
   }
 }
 
-/** A beginning that no name in the graph has. */
+/** A prefix that no name in the graph has. */
 function unusedPrefix(graph: GraphProto): string {
   let prefix = 'call';
   for (const name of namesIn(graph)) {
@@ -113,7 +113,7 @@ class Inliner {
     return this.expand(body);
   }
 
-  /** A graph has one version per domain; what only a function imports becomes the graph's. */
+  /** A graph has one version per domain. Domains that only a function imports are added to the graph's. */
   #checkOpsets(fn: FunctionProto): void {
     const label = `${this.functions.source}: function ${quoted(fn.name)}`;
     for (const [domain, version] of importedOpsets(fn.opsetImport, label)) {
@@ -130,7 +130,7 @@ class Inliner {
 export interface InlineOptions {
   /** The model's imports by domain; those that only a called function has are added. */
   readonly opsets: Map<string, number>;
-  /** What inlining may make. */
+  /** The budget of inlining. */
   readonly budget: ReadingBudget;
 }
 

@@ -5,10 +5,10 @@ import { mapSubgraphs, renameSubgraphValues } from './subgraphs.js';
 /**
  * The body of a function as one call needs it: formal names replaced by the call's, all other names made unique with
  * the prefix, references to the function's parameters replaced by the call's attributes or their defaults. A reference
- * to a parameter that has neither is left out, as is the attribute then.
- * Source: FunctionProto and AttributeProto.ref_attr_name in the ONNX project's onnx.proto.
+ * to a parameter that has neither is left out, as is the attribute then. Source: FunctionProto and
+ * AttributeProto.ref_attr_name in the ONNX project's onnx.proto.
  *
- * @returns what makes it impossible, in words that follow the function's name
+ * @returns the reason where it is impossible, in words that follow the function's name
  */
 export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string): readonly NodeProto[] | string {
   if (call.input.length > fn.input.length) {
@@ -39,7 +39,7 @@ export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string):
     ...graph,
     node: graph.node.map((node) => ({ ...node, attribute: node.attribute.flatMap(resolve) })),
   });
-  // What a parameter brings along is the caller's: it is put in place after the renaming.
+  // The value of a parameter has the caller's names, so it is inserted after the renaming.
   const nodeOf = (node: NodeProto): NodeProto => ({
     ...node,
     name: node.name === '' ? '' : prefix + node.name,

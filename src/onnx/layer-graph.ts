@@ -5,8 +5,8 @@ import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
 import { domainOf } from './opsets.js';
 
 /**
- * A model as the decomposition sees it: its layers in topological order, with every type known.
- * Weight-producing constants are no layers; what they produce is among `constants`.
+ * A model as its layers in topological order, with every type known. Constants that produce weights are not layers;
+ * their outputs are among `constants`.
  */
 export interface LayerGraph {
   readonly source: string;
@@ -16,19 +16,23 @@ export interface LayerGraph {
   /** Values that come from outside, in the model's order. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Types of the inputs and of what layers produce. */
+  /** Types of the inputs and of the layers' outputs. */
   readonly types: ReadonlyMap<string, TensorType>;
   /**
-   * Every value that does not depend on what a caller feeds: initializers, what is computed from them, and what is computed from shapes alone
-   * (the output of a Shape layer, for example, which stays a layer). Values that need not be known are `fill`.
+   * Every value that does not depend on the inputs: initializers, what is computed from them, and what is computed from
+   * shapes alone (the output of a Shape layer, for example, which stays a layer). Values that need not be known are
+   * `fill`.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
 }
 
-/** What a runtime found out about a value by running the graph once. */
+/** Facts about a value that a runtime inferred by running the graph once. */
 export interface InferredValue extends TensorType {
-  /** Small values as they came out, little-endian. */
-  readonly content?: Uint8Array | undefined;
+  /** Little-endian, as in TensorProto.raw_data; only of integers and truth values up to 1024 elements, and others up to 16. */
+  readonly content?: Uint8Array;
+  /** Range of an integer value with more elements. */
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
 }
 
 /** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
@@ -50,7 +54,7 @@ function maySteer(type: TensorType): boolean {
   return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
 
-/** Names of the values that a file does not say enough of. */
+/** Names of the values that a file does not describe completely. */
 export interface UnknownValues {
   /** Those without a static type. */
   readonly types: readonly string[];
@@ -58,7 +62,7 @@ export interface UnknownValues {
   readonly contents: readonly string[];
 }
 
-/** What only a runtime can tell of a model's values. Where nothing is unknown, {@link layerGraph} needs no help. */
+/** The values of a model that only a runtime can infer. Where there are none, {@link layerGraph} needs no runtime. */
 export function unknownValues(model: Model): UnknownValues {
   const { graph } = model;
   const { folded, fromShapes } = constantValues(graph);
@@ -77,13 +81,13 @@ export function unknownValues(model: Model): UnknownValues {
   return { types, contents };
 }
 
-/** Whether a runtime has to be asked. */
+/** Whether a runtime is needed. */
 export function isCompletelyTyped(model: Model): boolean {
   const { types, contents } = unknownValues(model);
   return types.length === 0 && contents.length === 0;
 }
 
-/** A constant that is known by type only, or with its content where the runtime told it. */
+/** A constant, with the content that the runtime inferred or by type only. */
 function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
   const { elementType, dims } = type;
   const data =
@@ -101,7 +105,7 @@ export function countLayers({ graph }: Model): number {
 /**
  * The layers of a model whose dimensions are bound.
  *
- * @param inferred what a runtime said about {@link unknownValues}
+ * @param inferred the types of {@link unknownValues} by a runtime
  * @throws PlatformError `model` where a value's type is still unknown
  */
 export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
@@ -126,7 +130,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
       if (type === undefined) {
         throw new PlatformError(
           'model',
-          `${source}: node ${node.name || '(unnamed)'} (${node.opType}): the shape of its output ${name} is neither in the file nor was the runtime able to tell it`,
+          `${source}: node ${node.name || '(unnamed)'} (${node.opType}): neither the file nor the runtime states the shape of its output ${name}`,
         );
       }
       const { elementType, dims } = type;

@@ -15,12 +15,12 @@ import { nodeLabel } from './node-label.js';
 import type { ReadingBudget } from './reading-budget.js';
 import type { TensorReader } from './tensor-reader.js';
 
-/** From this version of the format on, initializers need not be inputs; here they never are. */
+/** From this version of the format on, initializers need not be inputs, and here they never are. */
 const LEAST_IR_VERSION = 4;
 
 /**
  * Makes a model of a stripped ModelProto: functions inlined, constants as initializers, nodes in topological order, and
- * nothing in it that no output depends on but the inputs.
+ * no unused parts except inputs.
  *
  * @throws PlatformError 'model' naming what is wrong with the graph
  */

@@ -10,13 +10,13 @@ export interface TensorType {
 /** A dimension as a file states it: a size, or the name of a symbol ('' where the file gives none). */
 export type Dimension = number | string;
 
-/** What a file says about a value; `dims` is undefined where not even the rank is stated. */
+/** The declared type of a value; `dims` is undefined where the rank is not stated. */
 export interface DeclaredType {
   readonly elementType: ElementType;
   readonly dims: readonly Dimension[] | undefined;
 }
 
-/** How unknown values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
+/** How made-up values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
 export interface Fill {
   readonly low: number;
   readonly high: number;
@@ -55,13 +55,13 @@ export interface Graph {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly initializers: ReadonlyMap<string, Tensor>;
-  /** What is known about inputs, outputs and intermediate values by name; initializers carry their own type. */
+  /** Declared types of inputs, outputs and intermediate values by name. Initializers have their own type. */
   readonly types: ReadonlyMap<string, DeclaredType>;
 }
 
 /** A model file without its weights. */
 export interface Model {
-  /** What messages call it: the path it was read from, or the name of a made model. */
+  /** Its name in messages: the path of its file, or the name of a made model. */
   readonly source: string;
   readonly irVersion: number;
   /** Version by domain; '' is ai.onnx. */

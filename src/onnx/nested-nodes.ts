@@ -9,8 +9,8 @@ export function nodeOf({ name, opType, domain, input, output, attribute }: NodeP
 }
 
 /**
- * Nodes and what is in their subgraphs, at any depth, each before what it holds. A subgraph's node names the values of
- * the surrounding graphs as if they were its own.
+ * Nodes and those of their subgraphs, at any depth, each before its own subgraphs. A subgraph's node names the values
+ * of the surrounding graphs as if they were its own.
  */
 export function* nestedNodes(nodes: Iterable<Node>): Generator<Node> {
   for (const node of nodes) {

@@ -30,7 +30,7 @@ export function domainLabel(domain: string): string {
 /**
  * The version of each domain that a model or function imports.
  *
- * @param owner what messages call it
+ * @param owner its name in messages
  * @throws PlatformError 'model' where a domain has two versions
  */
 export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: string): Map<string, number> {
@@ -59,7 +59,7 @@ function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): Read
 /**
  * The versions of the standard domain and of those that the nodes are from.
  *
- * @param source what messages call the model
+ * @param source name of the model in messages
  * @throws PlatformError 'model' where a domain has no version, or one that the runtime does not take
  */
 export function opsetsInUse(
@@ -92,7 +92,7 @@ function checkOpset(domain: string, version: number, source: string): void {
 /**
  * The version of the file format.
  *
- * @param source what messages call the model
+ * @param source name of the model in messages
  * @throws PlatformError 'model' where the runtime does not take it
  */
 export function checkedIrVersion(irVersion: bigint, source: string): number {

@@ -10,14 +10,14 @@ function neededValues(node: Node): readonly string[] {
   return [...node.inputs.filter((name) => name !== ''), ...capturedNames(node)];
 }
 
-/** Nodes as a file has them, and what is there before the first of them runs. */
+/** Nodes in the file's order, and the values that exist before the first of them runs. */
 export interface UnorderedNodes {
   readonly nodes: readonly Node[];
   /** Names of inputs and constants. */
   readonly given: readonly string[];
-  /** Names of the values that the graph is there for. */
+  /** Names of the graph's outputs. */
   readonly outputs: readonly string[];
-  /** What messages call the model. */
+  /** Name of the model in messages. */
   readonly source: string;
 }
 
@@ -40,11 +40,11 @@ export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): r
 
   const needs = nodes.map((node) =>
     neededValues(node).flatMap((name) => {
-      if (!makers.has(name)) fail(`${nodeLabel(node)} uses the value ${quoted(name)}, which nothing makes`);
+      if (!makers.has(name)) fail(`${nodeLabel(node)} uses the value ${quoted(name)}, which no node makes`);
       return makers.get(name) ?? [];
     }),
   );
-  for (const name of outputs) if (!makers.has(name)) fail(`nothing makes the output ${quoted(name)}`);
+  for (const name of outputs) if (!makers.has(name)) fail(`no node makes the output ${quoted(name)}`);
 
   const order = topologicalOrder(needs);
   const ordered = order.nodes.flatMap((i) => nodes[i] ?? []);

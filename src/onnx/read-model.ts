@@ -26,7 +26,7 @@ export interface ReadOptions {
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
 export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
-  // Not blocking, so that a pipe without a writer cannot hold up the process before it is seen to be none of ours.
+  // Not blocking, so that a pipe without a writer cannot stop the process before it is found not to be a file.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);
@@ -49,7 +49,7 @@ export async function readModel(path: string, { keepsExternalData = true }: Read
   }
 }
 
-/** What the operating system refused, in our words; anything else as it is. */
+/** Rephrases the operating system's errors; passes all others on. */
 function cannotBeRead(path: string, error: unknown): unknown {
   if (error instanceof PlatformError || !(error instanceof Error) || !('code' in error)) return error;
   const problem = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`;
@@ -57,10 +57,10 @@ function cannotBeRead(path: string, error: unknown): unknown {
 }
 
 /**
- * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It may come from
- * anybody and has no folder, so that it cannot have external data, not even where nothing needs it.
+ * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It is untrusted and
+ * has no folder, so it must not have external data, not even unused.
  *
- * @param source what messages call it
+ * @param source its name in messages
  * @param budget of all models that come with it
  * @throws PlatformError as {@link readModel}
  */

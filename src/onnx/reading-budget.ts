@@ -1,11 +1,11 @@
 import { PlatformError } from '../base/errors.js';
 
 export interface ReadingLimits {
-  /** What decoded structures may take in memory, in bytes as strip-payloads.ts estimates them. */
+  /** Memory of decoded structures, in bytes by the estimate of strip-payloads.ts. */
   readonly structureBytes: number;
   /** Nodes when functions are inlined, as expanded-extent.ts counts them. */
   readonly nodes: number;
-  /** What inlining makes, in characters of names and bytes of values. */
+  /** Size of inlined functions, in characters of names and bytes of values. */
   readonly inlinedSize: number;
 }
 
@@ -15,7 +15,7 @@ export interface ReadingLimits {
  */
 export const INLINED_SIZE = 2 ** 26;
 
-/** What several models that come from one place may take together. A model has limits of its own besides. */
+/** Limits of several models together. Each model has its own limits as well. */
 export class ReadingBudget {
   #structureBytes = 0;
   #nodes = 0;
@@ -49,7 +49,7 @@ export class ReadingBudget {
   }
 }
 
-/** For a model that is read alone, whose structure and nodes have limits anyway. */
+/** For a single model, whose structure and nodes have limits of their own. */
 export function budgetOfOne(): ReadingBudget {
   return new ReadingBudget({ structureBytes: Infinity, nodes: Infinity, inlinedSize: INLINED_SIZE });
 }

@@ -25,8 +25,7 @@ export function sortedAttributes(attributes: readonly AttributeProto[]): Attribu
 
 /**
  * Attributes with every value inside of their graphs renamed, and everything else that is only a name or a comment
- * removed. What a subgraph makes itself gets names of its own, whatever another subgraph calls its values; what it
- * does not use goes.
+ * removed. A subgraph's own values get new names, independent of those in other subgraphs. Unused ones are removed.
  *
  * @param attributes see {@link sortedAttributes}
  */
@@ -78,7 +77,7 @@ function anonymousGraph(graph: GraphProto, outer: Renaming): GraphProto {
     const tensor = tensors.get(value);
     return tensor === undefined ? [] : [{ ...tensor, name, docString: '' }];
   });
-  // Types of inner values are for the runtime to find again.
+  // The runtime infers the types of inner values again.
   return { name: 'graph', docString: '', node, initializer, input, output, sparseInitializer: [], valueInfo: [] };
 }
 

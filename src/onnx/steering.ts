@@ -8,8 +8,8 @@ import { domainOf } from './opsets.js';
 const MOST_STEERING_ELEMENTS = 1024;
 
 /**
- * Inputs, by operator, whose values choose what is computed or how long it takes.
- * Sources: the operators' definitions in the ONNX project's Operators.md.
+ * Inputs, by operator, whose values decide the computation or its time. Sources: the operators' definitions in the ONNX
+ * project's Operators.md.
  */
 const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
   ['AffineGrid', [1]],
@@ -67,8 +67,8 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
 ]);
 
 /**
- * Scalars that formulas are made of rather than training: they reveal nothing about a model, and a runtime's fusions
- * look for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
+ * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
+ * for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
  */
 const WELL_KNOWN: ReadonlySet<number> = (() => {
   const values: number[] = [0, Math.sqrt(2 / Math.PI), 0.044715, 1.702, 3.4028234663852886e38, 1e4, 1e9, Infinity];
@@ -109,7 +109,7 @@ function isSteeringInput(node: Node, index: number): boolean {
 }
 
 /**
- * Values that steer an operator, and all that they are computed from as far as that does not depend on what is fed: a
+ * Values that steer an operator, and all values that they are computed from and that do not depend on the inputs: a
  * size that a graph computes from a shape and a factor depends on the factor.
  */
 function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
@@ -126,9 +126,10 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
 }
 
 /**
- * Names of the initializers whose values must be kept, because they decide what is computed; all others are weights,
- * whose values do not matter. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to 1024
- * elements, what an operator's definition says and what that is computed from, and scalars that every formula book has.
+ * Names of the initializers whose values must be kept, because they decide the computation. All others are weights,
+ * whose values do not influence it. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to
+ * 1024 elements, inputs that are steering by an operator's definition, with the values that they are computed from, and
+ * well-known scalars of formulas.
  */
 export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();

@@ -11,8 +11,8 @@ import { WireReader } from './wire-reader.js';
 const MAX_DEPTH = 100;
 
 /**
- * What the decoded structure of a model may take in memory. The costs are estimates of what the generated decoder makes
- * per message (an object with a slot or a list for each field), per value, and per byte of a packed integer list.
+ * Memory limit of the decoded structure of a model. The costs are estimates of what the generated decoder makes per
+ * message (an object with a slot or a list for each field), per value, and per byte of a packed integer list.
  */
 const STRUCTURE_LIMIT_BYTES = 768 * 2 ** 20;
 const MESSAGE_COST_BYTES = 64;
@@ -20,7 +20,10 @@ const FIELD_COST_BYTES = 32;
 const VALUE_COST_BYTES = 64;
 const PACKED_INTEGER_COST_BYTES = 32;
 
-/** A value is copied, a list of integers as well, a payload is replaced by where it is, a message is walked through. */
+/**
+ * Kinds of fields: a value and a list of integers are copied, a payload is replaced by its place in the file, a message
+ * is visited.
+ */
 type Rule = 'value' | 'integers' | 'payload' | MessageName;
 
 type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
@@ -226,7 +229,7 @@ class Stripper {
     reader.copy(byteLength, (piece) => this.#out.raw(piece));
   }
 
-  /** True where there are values at all; writers may leave an empty list beside the field that they use. */
+  /** Whether there are any values: writers may leave an empty list beside the field that they use. */
   #payload(field: number, end: number): boolean {
     const reader = this.#reader;
     const byteLength = reader.length(end);
@@ -254,9 +257,9 @@ class Stripper {
 
 /**
  * Copies an ONNX file's ModelProto without the values of its tensors, at any depth: in each TensorProto `raw_data` says
- * where the values are (see payload.ts) instead of holding them. Only what this project uses is copied, and nothing is
- * read that is not copied, so that time and memory depend on the graph and not on the weights. The copy is
- * well-formed: lengths fit, nesting is limited, and decoding it takes a limited amount of memory.
+ * where the values are (see payload.ts) instead of holding them. It reads and copies only the fields that this project
+ * uses, so that time and memory depend on the graph and not on the weights. The copy is well-formed: lengths fit,
+ * nesting is limited, and decoding it takes a limited amount of memory.
  *
  * @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond the limits
  */

@@ -58,8 +58,8 @@ export function mapSubgraphs(attribute: AttributeProto, change: (graph: GraphPro
 }
 
 /**
- * The attribute with every value renamed in the graphs that it holds, at any depth. Whatever else is called something
- * there loses its name: graphs, nodes, dimensions, and what is said about values inside.
+ * The attribute with every value renamed in the graphs that it holds, at any depth. Everything else loses its name:
+ * graphs, nodes, dimensions and the declarations of inner values.
  *
  * @param rename gets every name but the empty one, which stands for an absent value
  */

@@ -9,8 +9,8 @@ import { decodePayload, type Payload } from './payload.js';
 import { unpackIntegers } from './unpack-integers.js';
 
 /**
- * Up to this size values are loaded, so that whoever looks for a constant that steers an operator finds it in memory:
- * a Clip's bound, a Resize's scales; lists of integers (a Reshape's shape, a Gather's indices) may be longer.
+ * Values up to this size are loaded, so that constants that steer an operator are in memory: a Clip's bound, a Resize's
+ * scales; lists of integers (a Reshape's shape, a Gather's indices) may be longer.
  */
 const LOADED_BYTES = 4096;
 const LOADED_INTEGER_BYTES = 65536;
@@ -18,7 +18,7 @@ const LOADED_INTEGER_BYTES = 65536;
 /** Small values of a model are loaded up to this sum; those that come later stay in their file. */
 const LOADED_SUM_BYTES = 2 ** 26;
 
-/** All values together that must be in memory whatever their size: lists of integers, and tensors in attributes. */
+/** Limit of all values that must be in memory whatever their size: lists of integers, and tensors in attributes. */
 const MEMORY_LIMIT_BYTES = 2 ** 27;
 
 /** The element types that each list of values may hold; raw_data holds any but strings. */
@@ -52,7 +52,7 @@ export class TensorReader {
   /**
    * The tensor with its values where they are; small values are loaded.
    *
-   * @param owner what messages call the tensor
+   * @param owner name of the tensor in messages
    * @throws PlatformError 'model' where type, shape and values do not go together
    */
   read(proto: TensorProto, owner: string): Tensor {
@@ -84,7 +84,7 @@ export class TensorReader {
     return { elementType, dims, count };
   }
 
-  /** @param limit up to how many bytes values are loaded; Infinity where they must be */
+  /** @param limit size up to which values are loaded; Infinity where they must be */
   #data(proto: TensorProto, elementType: ElementType, count: number, limit: number, owner: string): TensorData {
     const payload = decodePayload(proto.rawData);
     const isExternal = proto.dataLocation === TensorProto_DataLocation.EXTERNAL;

@@ -1,4 +1,4 @@
-/** Which nodes in which order, or the nodes of one cycle, each needing the one before it and the first the last. */
+/** The nodes in order, or the nodes of one cycle: each needs the one before it, and the first needs the last. */
 export type TopologicalOrder =
   | { readonly kind: 'order'; readonly nodes: readonly number[] }
   | { readonly kind: 'cycle'; readonly nodes: readonly number[] };

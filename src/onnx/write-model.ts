@@ -127,7 +127,7 @@ export function nodeProtoOf(node: Node): NodeProto {
 
 /**
  * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
- * Nothing but what `Model` holds is written: no producer, no metadata, no documentation strings.
+ * It writes only the content of `Model`: no producer, no metadata, no documentation strings.
  *
  * @throws PlatformError 'model' when a tensor's file is gone or ends early
  */

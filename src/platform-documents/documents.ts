@@ -3,14 +3,14 @@ import type { CollectionDefinition } from '../store/collection.js';
 import { jaegerDocumentSchema } from '../tracing/jaeger-document.js';
 
 /*
- * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and performance.go;
- * c3sr/machine, machine.proto, whose names come out in lower case).
- * Identifiers are ObjectIds and times are dates in MongoDB; what does not apply to a processor without GPU is left out.
+ * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and
+ * performance.go; c3sr/machine, machine.proto, whose names come out in lower case). Identifiers are ObjectIds and times
+ * are dates in MongoDB; fields that do not apply to a processor without GPU are left out.
  */
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 const time = z.iso.datetime({ precision: 3 });
-/** As the platform's `machine` has it, of which its analyses read the memory and the first processor's name. */
+/** The platform's `machine`. Its analyses read the memory and the first processor's name. */
 const machineSchema = z.strictObject({
   hostname: z.string(),
   kernelarch: z.string(),

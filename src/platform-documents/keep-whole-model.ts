@@ -23,19 +23,19 @@ export interface WholeModel {
 /** A model is measured whole at this level: predictions, nothing below. */
 const TRACE_LEVEL = 'MODEL_TRACE';
 
-/** A model that has no manifest has no version either; the platform's ones begin with this. */
+/** Version of a model without a manifest: the first version of the platform's models. */
 const MODEL_VERSION = '1.0';
 
 /**
- * Keeps a model that was measured end to end as the platform does: an `evaluation`, and a `performance` with a trace of one
- * `c_predict` span for each run. Doing it again changes nothing. A model that failed has neither.
+ * Stores a model that was measured end to end in the platform's form: an `evaluation`, and a `performance` with a trace
+ * of one `c_predict` span for each run. It is idempotent. A model that failed has neither.
  *
  * @throws PlatformError `storage` as the store does
  */
 export async function keepWholeModel(store: ResultStore, model: WholeModel): Promise<void> {
   const documents = platformDocuments(model);
   if (documents === undefined) return;
-  // What others refer to comes first.
+  // Documents that others refer to are stored first.
   await store.collection(PERFORMANCE_DOCUMENTS).put(documents.performance);
   await store.collection(EVALUATION_DOCUMENTS).put(documents.evaluation);
 }
@@ -110,7 +110,7 @@ function traceOf(
   const totalMs = sum(warmupMs) + sum(runMs);
   const startMicros = (Date.parse(measuredAt) - totalMs) * 1000;
   const application = { trace_level: 'APPLICATION_TRACE' };
-  // Warm-ups are no predictions to an analysis, which averages every c_predict there is.
+  // Warm-ups are left out: analyses average all c_predict spans.
   const warmUp = { startMicros, durationMicros: sum(warmupMs) * 1000, attributes: application, children: [] };
   let next = startMicros + warmUp.durationMicros;
   const batches = runMs.map((ms, batch_index): PlainSpan => {
@@ -140,7 +140,7 @@ function traceOf(
   });
 }
 
-/** The same thing has the same identifier, wherever it is kept. */
+/** The same thing has the same identifier in every store. */
 function objectId(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

@@ -97,16 +97,16 @@ export function encodeExternal({ graph, weights }: FillableModel, location: stri
   return { model: withInitializers(graph, tensors), files: [{ name: location, byteLength: end, pieces }] };
 }
 
-/** Weights from this size on have no influence on what a graph is optimized to but by type and shape. */
+/** Weights from this size on influence the optimized graph only by type and shape. */
 const LEAST_ALIASED_BYTES = 2 ** 16;
 
-/** Floats of any range do; integers may be indices, which have to stay in theirs. */
+/** Floats may share any range. Integers may be indices, which have to stay in range. */
 function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {
   return ELEMENT_TYPES[elementType].kind === 'float' ? elementType : `${elementType}_${low}_${high}`;
 }
 
 /**
- * The model with large weights of one kind all in the same bytes: for what needs a graph with weights and not their values.
+ * The model with large weights of one kind all in the same bytes: for uses that need weights but not their values.
  * Takes as much space as the largest of each kind, and no time to fill all others.
  */
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {

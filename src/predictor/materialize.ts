@@ -36,7 +36,7 @@ function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
   return { ...model, graph: model.graph };
 }
 
-/** A benchmark may come from anyone, and a runtime reads any file on this machine that it names. */
+/** Benchmarks are untrusted, and a runtime reads any file on this machine that a model names. */
 function refuseExternalData(benchmark: Benchmark, model: ModelProto): void {
   const place = externalTensorIn(model);
   if (place === undefined) return;
@@ -51,7 +51,7 @@ function checkInputs(benchmark: Benchmark, graph: GraphProto): void {
   const unknown = [...given].filter((name) => !asked.has(name));
   if (missing.length === 0 && unknown.length === 0) return;
   const problems = [
-    ...missing.slice(0, 3).map((name) => `nothing says how to fill the graph's input ${name}`),
+    ...missing.slice(0, 3).map((name) => `the fill of the graph's input ${name} is missing`),
     ...unknown.slice(0, 3).map((name) => `the graph has no input ${name}`),
   ];
   throw new PlatformError('usage', `${nameOf(benchmark)}: ${problems.join('; ')}`);
@@ -71,8 +71,8 @@ function exposeEveryValue(graph: GraphProto): GraphProto {
 /**
  * Takes the weights out of a benchmark's inputs; encode-weights.ts puts made-up ones in as initializers.
  *
- * @throws PlatformError `usage` where the model is not one, needs other files, or its inputs are not the benchmark's,
- *   `unsupported` for inputs that nothing can be made up for
+ * @throws PlatformError `usage` where the model is invalid, needs other files, or its inputs are not the benchmark's,
+ *   `unsupported` for inputs without possible made-up values
  */
 export function materialize(
   benchmark: Benchmark,

@@ -53,7 +53,7 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   }
 }
 
-/** A complete model for a predictor, and what has to go when it is open. */
+/** A complete model for a predictor, and the files to remove once it is open. */
 interface FilledSource {
   readonly source: ModelSource;
   readonly remove: () => void;
@@ -101,12 +101,12 @@ export async function openFilledModel(
   try {
     return await predictor.open(source, runOptions);
   } finally {
-    // What a session has mapped stays with it.
+    // A session keeps its mapping of a removed file.
     remove();
   }
 }
 
-/** The source of a model to be optimized: what its large weights hold does not matter for that. */
+/** The source of a model to optimize, which does not depend on the values of large weights. */
 function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options: OpenFilledOptions): FilledSource {
   if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
   const model = aliasedModel(fillable);

@@ -3,7 +3,7 @@ import type { ProfiledRun } from './profile.js';
 import type { TensorType } from '../onnx/model.js';
 import type { TensorValue } from './tensor-value.js';
 
-/** A framework that runs models: what agents announce and what measurements are keyed by. */
+/** Name and version of a framework, as agents announce it and as part of measurements' keys. */
 export interface Framework {
   readonly name: string;
   readonly version: string;
@@ -29,7 +29,7 @@ export interface Predictor {
   /**
    * Creates a session.
    *
-   * @throws whatever the framework throws where it refuses the model; see failure.ts for what that means
+   * @throws the framework's error where it refuses the model; see failure.ts
    */
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
@@ -42,8 +42,8 @@ export interface Predictor {
   readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
 
   /**
-   * The types of every value that the framework can tell without running the model, whose weights are inputs; without it, the
-   * framework tells none.
+   * The types of all values that the framework infers without running the model, whose weights are inputs; absent where
+   * it infers none.
    *
    * @param model with every value as an output
    * @throws as {@link Predictor.open}
@@ -51,10 +51,11 @@ export interface Predictor {
   readonly inferStaticTypes?: (model: Uint8Array) => Promise<ReadonlyMap<string, TensorType>>;
 
   /**
-   * Writes the graph as it would be executed into a folder that exists. Unless it keeps its weights, large ones may be gone.
+   * Writes the graph as it would be executed into a folder that exists. Unless it keeps its weights, large ones may be
+   * gone.
    *
    * @returns the path of the optimized model
-   * @throws whatever the framework throws where it refuses the model
+   * @throws the framework's error where it refuses the model
    */
   optimize(model: ModelSource, runOptions: RunOptions, folder: string, options: OptimizeOptions): Promise<string>;
 }
@@ -66,7 +67,7 @@ export interface OptimizeOptions {
 
 /** A session. One at a time per process: live sessions slow each other down. */
 export interface OpenModel {
-  /** Binds the inputs, so that nothing but the framework's own call is left to be timed. */
+  /** Binds the inputs, so that a run is only the framework's own call. */
   prepare(feeds: ReadonlyMap<string, TensorValue>): PreparedRun;
   close(): Promise<void>;
 }

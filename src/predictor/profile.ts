@@ -11,7 +11,7 @@ export interface ProfiledKernel {
   readonly outputDims: readonly (readonly number[])[];
   /** Of its first output. */
   readonly elementType: string;
-  /** Kernels of the subgraphs that it executed: what If, Loop and Scan hold. Their times are in its own. */
+  /** Kernels of the subgraphs of If, Loop and Scan that it executed. Its own time includes theirs. */
   readonly inner: readonly ProfiledKernel[];
 }
 

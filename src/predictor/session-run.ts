@@ -7,7 +7,7 @@ import { staticTypeOf } from '../onnx/static-type.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 
-// What the JavaScript bindings of ONNX Runtime have in common; both take their types from onnxruntime-common.
+// The common part of the JavaScript bindings of ONNX Runtime; both take their types from onnxruntime-common.
 
 /** Only errors: the runtime's warnings are about models, and a worker process's standard error is not shown. */
 const LOG_SEVERITY_ERROR = 3;
@@ -66,7 +66,7 @@ export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]
   return types;
 }
 
-/** What every session is created with. */
+/** Options of every session. */
 export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
   return {
     intraOpNumThreads: runOptions.threads,
@@ -88,7 +88,7 @@ const EXTERNAL_FROM_BYTES = String(2 ** 17);
 export const OPTIMIZED_WEIGHTS = 'optimized.bin';
 
 /**
- * What a session is created with that is to write its optimized graph. Keys: onnxruntime_session_options_config_keys.h of ONNX
+ * Options of a session that writes its optimized graph. Keys: onnxruntime_session_options_config_keys.h of ONNX
  * Runtime.
  *
  * @param keepsWeights writes them all into the model: a subgraph's would be written twice into a file of their own

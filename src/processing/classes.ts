@@ -1,7 +1,7 @@
-/** One class and how sure the model is of it. */
+/** A class and its score. */
 export interface ClassScore {
   readonly index: number;
-  /** What the model gave: a probability where it, or a softmax step, makes one. */
+  /** The model's output: a probability if the model or a softmax step makes one. */
   readonly score: number;
 }
 
@@ -14,7 +14,7 @@ export function softmax(scores: ArrayLike<number>): Float64Array {
   return powers.map((power) => power / sum);
 }
 
-/** What is not a number comes last, and of equals the first is first, so that the order never depends on chance. */
+/** NaN comes last, and equal scores keep their order, so that the order is deterministic. */
 function byScore(a: ClassScore, b: ClassScore): number {
   const [left, right] = [a.score, b.score].map((score) => (Number.isNaN(score) ? -Infinity : score)) as [
     number,

@@ -8,12 +8,12 @@ export const MAX_PIXELS = 64 * 2 ** 20;
 /** Far more than any picture within {@link MAX_PIXELS} takes. */
 const DECODE_LIMIT_S = 20;
 
-/** Formats of photographs. What else the library reads (SVG, PDF, TIFF, …) is a larger surface than anybody needs. */
+/** Formats of photographs. The library's other formats (SVG, PDF, TIFF, …) would only enlarge the attack surface. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
 
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({ operation: LOADERS.map((format) => `VipsForeignLoad${format}Buffer`) });
-// Every picture is another one, and a session shares the processor.
+// Pictures differ, so a cache does not help, and a session needs the processor.
 sharp.cache(false);
 sharp.concurrency(1);
 

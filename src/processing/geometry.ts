@@ -43,7 +43,7 @@ function crop(image: Image, step: CropStep): Image {
 /**
  * The picture after the steps.
  *
- * @throws PlatformError `usage` where a crop is larger than what it is taken from
+ * @throws PlatformError `usage` where a crop is larger than its picture
  */
 export function applyGeometry(image: Image, steps: readonly GeometryStep[]): Image {
   return steps.reduce((at, step) => (step.operator === 'resize' ? resize(at, step) : crop(at, step)), image);

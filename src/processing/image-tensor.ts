@@ -4,7 +4,7 @@ import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
 import { float16Bits } from '../onnx/float16.js';
 import { CHANNELS, type Image } from './image.js';
 
-/** What pictures can be made: one array element per channel of a pixel. */
+/** Element types of pictures: one array element per channel of a pixel. */
 type Pixels = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
 
 /** Of the one value that a byte of one channel becomes; in float32 throughout, as NumPy computes it. */

@@ -4,7 +4,7 @@ import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 import { softmax, topK } from './classes.js';
 import { fromFloat16Bits } from '../onnx/float16.js';
 
-/** What was found in one element of a batch. */
+/** The classes of one element of a batch. */
 export type PredictedFeature =
   | {
       readonly kind: 'classification';
@@ -37,7 +37,7 @@ function rowOf(output: TensorValue, row: number, rows: number): TensorValue {
   const [first, ...rest] = dims;
   if (first !== rows) {
     if (rows === 1) return output;
-    const message = `an output has the dimensions [${dims.join(', ')}], so it cannot be told apart for a batch of ${rows}`;
+    const message = `an output has the dimensions [${dims.join(', ')}], so it cannot be divided among a batch of ${rows}`;
     throw new PlatformError('unsupported', `${message}; ask for batch_size 1`);
   }
   const rowBytes = bytes.length / rows;

@@ -7,7 +7,7 @@ import { applyGeometry } from './geometry.js';
 import type { Image } from './image.js';
 import { imageTensor } from './image-tensor.js';
 
-/** An encoded picture, and what messages call it. */
+/** An encoded picture, and its name in messages. */
 export interface EncodedImage {
   readonly id: string;
   readonly bytes: Uint8Array;

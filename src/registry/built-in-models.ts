@@ -11,7 +11,7 @@ const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
 
 /** A model that comes with the platform. */
 export interface BuiltInModel {
-  /** What commands and manifests name it by. */
+  /** Its name in commands and manifests. */
   readonly reference: string;
   readonly name: string;
   readonly version: string;

@@ -24,12 +24,12 @@ export interface LoadedEvaluation {
   readonly limits: Limits;
   readonly models: readonly LoadedModel[];
   readonly requirements: Requirements;
-  /** What of them a system does not have, one line each. */
+  /** The requirements that a system does not meet, one line each. */
   readonly unmet: (system: Candidate) => readonly string[];
-  /** What is worth knowing about its manifests. */
+  /** Notes on its manifests. */
   readonly notes: readonly string[];
   /**
-   * What the manifest has under `settings`, checked against its plugin's schema.
+   * The manifest's `settings`, checked against its plugin's schema.
    *
    * @throws PlatformError `manifest` with every problem and its place
    */
@@ -39,7 +39,7 @@ export interface LoadedEvaluation {
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
-  /** Called before any model is read; throws where this is no evaluation for the caller. */
+  /** Called before any model is read. It throws to refuse the evaluation. */
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
   /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;

@@ -16,14 +16,14 @@ import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 
-/** A model ready to be taken apart: its graph without weights, all dimensions bound. */
+/** A loaded model: its graph without weights, all dimensions bound. */
 export interface LoadedModel {
-  /** What reports call it. */
+  /** Its name in reports. */
   readonly name: string;
   readonly model: Model;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
-  /** What is worth knowing about its manifest. */
+  /** Notes on its manifest. */
   readonly notes: readonly string[];
 }
 
@@ -48,7 +48,7 @@ function symbolsOf({ graph }: Model): readonly string[] {
   return [...symbols];
 }
 
-/** What binds the dimensions: the zoo's own sizes, then the manifest's, then what the user says. */
+/** The sizes of dimensions: those of the zoo, then the manifest's, then the user's. */
 function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
@@ -81,7 +81,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
 }
 
-/** A reference that names no manifest has no lines to point at. */
+/** A reference outside of a manifest has no line number. */
 function wrongReference(reference: string, { problems }: Problems): PlatformError {
   const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
   return new PlatformError('usage', lines.join('\n'));

@@ -1,7 +1,7 @@
 import type * as wire from '../generated/carml/org/dlframework/registry.js';
 import type { ModelManifest, ModelTensor } from '../manifest/index.js';
 
-/** What the contract calls an input or output of which nothing but element type and dimensions is known. */
+/** The contract's name of an input or output with only element type and dimensions. */
 const TENSOR = 'tensor';
 
 function toWireType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {

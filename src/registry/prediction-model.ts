@@ -24,11 +24,11 @@ export interface PredictionInput {
   readonly isBatched: boolean;
   /** How values are made up. */
   readonly fill: Fill;
-  /** How a picture becomes this input; undefined where its manifest does not say. */
+  /** How a picture becomes this input; undefined where its manifest has no steps. */
   readonly steps?: ImageSteps | undefined;
 }
 
-/** What predicting with a model takes: plain data, which can be sent to the process that does it. */
+/** The input of predicting with a model, as plain data that can be sent to the predicting process. */
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;
@@ -116,7 +116,7 @@ async function loadManifested(
 }
 
 /**
- * Everything that predicting with a manifest's model takes, but the session.
+ * Everything for predicting with a manifest's model except the session.
  *
  * @param path of the model manifest
  * @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel`

@@ -3,7 +3,7 @@ import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import { statusOf } from './status.js';
 
-/** What a call of any kind tells of its client. */
+/** The part of a call that all kinds share. */
 interface CancellableCall {
   readonly cancelled: boolean;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -14,7 +14,7 @@ interface CancellableCall {
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  /** Answers a unary call with what `work` returns, or with the status of what it throws. */
+  /** Answers a unary call with the result of `work`, or with the status of its error. */
   async answer<Request, Response>(
     call: ServerUnaryCall<Request, Response>,
     callback: sendUnaryData<Response>,
@@ -27,7 +27,7 @@ export class ActiveCalls {
     }
   }
 
-  /** Ends a streaming call when `work` is done, or with the status of what it throws. */
+  /** Ends a streaming call when `work` is done, or with the status of its error. */
   async stream<Request, Response>(
     call: ServerWritableStream<Request, Response> | ServerDuplexStream<Request, Response>,
     work: (signal: AbortSignal) => Promise<void>,
@@ -41,7 +41,7 @@ export class ActiveCalls {
   }
 
   /**
-   * Sends a message of a stream, and waits until its client has taken it, so that nothing else is made ready before.
+   * Sends a message of a stream, and waits until its client has taken it, so that no other message is made before.
    *
    * @throws PlatformError what the signal is aborted with
    */

@@ -16,7 +16,7 @@ export function addToken(metadata: Metadata, token: string): void {
   metadata.set(HEADER, `Bearer ${token}`);
 }
 
-/** Compares in a time that says nothing about where the texts differ. */
+/** Compares in a time that does not depend on where the texts differ. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
@@ -27,7 +27,7 @@ function tokenOf(metadata: Metadata): string | undefined {
   return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
 }
 
-/** What a server does about its token. */
+/** The token check of a server. */
 export interface TokenCheck {
   /** Refuses calls that are no reads and show no or another token, before anything of their messages is read. */
   readonly interceptor: ServerInterceptor;
@@ -36,7 +36,7 @@ export interface TokenCheck {
 }
 
 export function checkToken(token: string): TokenCheck {
-  /** Of calls that have shown it; the token itself goes no further. */
+  /** Calls that have shown the token. The token itself is not passed on. */
   const shownWith = new WeakSet<Metadata>();
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
@@ -45,7 +45,7 @@ export function checkToken(token: string): TokenCheck {
         metadata.remove(HEADER);
         if (shown !== undefined && isSame(shown, token)) shownWith.add(metadata);
         else if (methodKind(path) !== 'read') {
-          const what = shown === undefined ? 'this call needs a token' : 'the token is not the one of this server';
+          const what = shown === undefined ? 'this call needs a token' : 'the token is wrong for this server';
           call.sendStatus({ code: status.UNAUTHENTICATED, details: `${what}; ${ADVICE}` });
           return;
         }

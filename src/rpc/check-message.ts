@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 
 /**
- * What a message says, once it was found to be as the schema wants it.
+ * Checks a message against a schema and returns its content.
  *
  * @param what the message's name
  * @throws PlatformError `usage` that lists the first few problems, each with where it is

@@ -19,7 +19,7 @@ import { errorOf, type PeerKind } from './status.js';
 
 export interface RpcClientOptions {
   readonly security?: ClientSecurity | undefined;
-  /** Whether a server on loopback is spoken to over TLS; by default where the security says something about TLS. */
+  /** Whether to use TLS for a server on loopback; by default where the security has TLS settings. */
   readonly tls?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface RpcClient {
     options: RpcCallOptions,
   ): Promise<Response>;
 
-  /** The answers as they come; no more of them are asked for than are taken. Leaving the loop cancels the call. */
+  /** The answers as they come. Reading stops while the caller does not take them. Leaving the loop cancels the call. */
   stream<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -62,13 +62,13 @@ export interface RpcClient {
     options: RpcCallOptions,
   ): ClientDuplexStream<Request, Response>;
 
-  /** What an error of the library means. */
+  /** Converts an error of the library. */
   failure(error: unknown, signal?: AbortSignal): PlatformError;
 
   close(): void;
 }
 
-/** A call that may be repeated is repeated without an answer: three times within about a second. */
+/** A call that may be repeated is repeated where no answer comes: three times within about a second. */
 const SERVICE_CONFIG = JSON.stringify({
   methodConfig: [
     {
@@ -90,11 +90,11 @@ const SERVICE_CONFIG = JSON.stringify({
 const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  // Deadlines of calls that wait for their turn are far away: a machine that is gone is noticed by this.
+  // Keepalive, which detects that a machine is gone: calls that wait for their turn have late deadlines.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 200,
-  // A proxy for the web has no business between this machine and itself, or an agent in a network that it trusts.
+  // A web proxy is not used between this machine and itself, or an agent in a trusted network.
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
   'grpc.service_config': SERVICE_CONFIG,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './limits.js';
 
-/** A local network brings a hundred megabytes in a second. */
+/** Interval of checks. A local network transfers a hundred megabytes in a second. */
 const LOOK_INTERVAL_MS = 25;
 
 const FAREWELL_MS = 1000;
@@ -9,7 +9,7 @@ const FAREWELL_MS = 1000;
 interface Connection {
   readonly socket: Socket;
   readonly firstCall: NodeJS.Timeout;
-  /** Calls whose requests are not there yet. */
+  /** Calls whose requests have not arrived yet. */
   receiving: number;
   /** Bytes of the socket that need no memory any more. */
   settledBytes: number;
@@ -21,9 +21,12 @@ interface Connection {
 export interface Receiving {
   /** A message of it was delivered. */
   delivered(bytes: number): void;
-  /** It is there, or will never be. May be called again. */
+  /** The request is complete or will never come. May be called again. */
   end(): void;
-  /** Closes the connection, once the client had time to read why: there is no other way to end a stream that goes on. */
+  /**
+   * Closes the connection after the client had time to read the reason. A continuing stream cannot be ended in another
+   * way.
+   */
   giveUp(): void;
 }
 
@@ -44,9 +47,9 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 type Limits = Pick<ServerLimits, 'firstCallMs' | 'receivingBytes' | 'answeringBytes' | 'answeringBytesPerConnection'>;
 
 /**
- * The connections of a server, each with the bytes that it has brought and that no handler has got yet: messages are
- * gathered in memory until they are whole, for as long as the client likes. Past the limit those that hold the most
- * are closed. Likewise answers are in memory until they are taken; past their limits there is no room for more.
+ * The connections of a server, each with the received bytes that no handler has got yet: messages are collected in
+ * memory until they are complete, and a client can delay that. Past the limit, the connections with the most bytes are
+ * closed. Likewise answers are in memory until they are taken; past their limits there is no room for more.
  */
 export class Connections {
   readonly #byPeer = new Map<string, Connection>();

@@ -8,8 +8,8 @@ export const VALUE_BYTES = 128;
 
 /**
  * A reader that counts every tag, length and value, and throws past a limit. Two bytes on the wire may become an object
- * in memory, so that a limit on a message's bytes does not bound what decoding it takes. The decoders that are made of
- * the contract read everything through their reader, so nothing is decoded beyond the limit, whatever the message.
+ * in memory, so that a limit on a message's bytes does not bound what decoding it takes. The generated decoders read
+ * everything through their reader, so no message is decoded beyond the limit.
  */
 export class CountingReader extends BinaryReader {
   #values = 0;

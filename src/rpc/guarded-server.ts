@@ -4,8 +4,8 @@ import { contractFormat, type MessageFormat, standardFormat } from './message-fo
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
 /**
- * The library's server, but that it hands requests over as bytes and takes answers as such, whoever adds a service: what
- * decodes and encodes them is in {@link formats}, for the interceptors.
+ * The library's server with requests and answers as bytes for all services. {@link formats} has the decoders and
+ * encoders for the interceptors.
  */
 export class GuardedServer extends Server {
   /** By path. */

@@ -3,7 +3,7 @@ import { HealthImplementation } from 'grpc-health-check';
 
 type Watch = ServerWritableStream<{ readonly service: string }, { readonly status: string }>;
 
-/** What the health of a server's services is. */
+/** The health of a server's services. */
 export interface Health {
   setStatus(service: string, status: 'SERVING' | 'NOT_SERVING'): void;
 }
@@ -17,7 +17,7 @@ export function addHealth(server: Pick<Server, 'addService'>): Health {
       const watch = implementation['watch'] as (call: Watch) => void;
       server.addService(definition, {
         ...implementation,
-        // The library remembers every name that somebody watches, for ever.
+        // The library remembers every watched name forever.
         watch(call: Watch) {
           if (known.has(call.request.service)) watch(call);
           else call.write({ status: 'SERVICE_UNKNOWN' });

@@ -9,7 +9,7 @@ export const MAX_REQUEST_BYTES = 4 * MIB;
 /** Largest request of health checks and reflection, which are names. */
 export const MAX_NAME_REQUEST_BYTES = 4096;
 
-/** What all clients of a server together may make it take. */
+/** Limits of all clients of a server together. */
 export interface ServerLimits {
   /** Further ones are closed as they come. */
   readonly connections: number;

@@ -6,13 +6,13 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whether an IP address leads nowhere but to this machine. */
+/** Whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether the host of a target leads nowhere but to this machine. Of names only localhost does, without looking it up. */
+/** Whether the host of a target is this machine. The only such name is localhost, which is not looked up. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host);
 }

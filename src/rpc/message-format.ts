@@ -3,13 +3,13 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { CountingReader, VALUE_BYTES } from './counting-reader.js';
 import { MAX_NAME_REQUEST_BYTES, MAX_REQUEST_BYTES } from './limits.js';
 
-/** A request as a handler gets it, and the memory that its values take besides its bytes. */
+/** A decoded request, and the memory of its values in addition to its bytes. */
 export interface Decoded {
   readonly request: unknown;
   readonly valueBytes: number;
 }
 
-/** How the bytes of a method's messages become messages, and the other way round. */
+/** Decodes and encodes the messages of a method. */
 export interface MessageFormat {
   /**
    * @param mostValueBytes that its values may take besides its bytes
@@ -34,7 +34,7 @@ function damaged(cause: unknown): PlatformError {
   return new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
 }
 
-/** What a server answers that has taken as much as it may. */
+/** The answer of a server at its limit of memory. */
 export function noRoom(): PlatformError {
   return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
 }
@@ -54,7 +54,7 @@ export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES):
         mostValues < maxValues ? noRoom : tooMany,
       );
       try {
-        // What is made of the contract takes a reader as well, which its type does not say.
+        // Generated decoders take a reader as well, although their type does not show it.
         const request = method.requestDeserialize(reader as unknown as Buffer);
         return { request, valueBytes: reader.values * VALUE_BYTES };
       } catch (error) {
@@ -66,7 +66,7 @@ export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES):
   };
 }
 
-/** A method of the gRPC project's own services, whose requests are names. They answer whatever comes as it comes. */
+/** A method of the gRPC project's own services, whose requests are names. They answer each request as it comes. */
 export function standardFormat(method: AnyMethod): MessageFormat {
   return {
     decode(bytes) {

@@ -5,14 +5,14 @@ import type { ServerLimits } from './limits.js';
 import { type MessageFormat, noRoom } from './message-format.js';
 import { statusOf } from './status.js';
 
-/** What says that a server is there has to be answered when everything else is refused. */
+/** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
 
 /**
- * Decodes requests, which the library hands over as bytes, and keeps account of them: a request that doesn't come in
- * time, is too large for its method, is damaged, or finds the server's memory taken, is answered with what is wrong.
+ * Decodes requests, which the library hands over as bytes, and keeps account of them: a request that is late, too large
+ * for its method, damaged, or beyond the server's memory is answered with an error.
  *
- * @param formats by path; requests of other methods are none of its business
+ * @param formats by path; requests of other methods are passed on
  */
 export function receiveRequests(
   formats: ReadonlyMap<string, MessageFormat>,
@@ -46,7 +46,8 @@ export function receiveRequests(
         next(metadata);
       })
       .withOnReceiveMessage((message: unknown, next) => {
-        // Of a stream that goes on. What is counted of others ends with them; a compressed one is larger than what came.
+        // Of a stream that goes on. For other calls, counting ends with them; a compressed request is larger than the
+        // received bytes.
         if (requestStream) {
           clearTimeout(overdue);
           if (Buffer.isBuffer(message)) receiving?.delivered(message.length);

@@ -8,13 +8,13 @@ export interface Identity {
 export interface ServerSecurity {
   /** Turns TLS on. */
   readonly identity?: Identity | undefined;
-  /** Only clients with a certificate that one of these authorities issued are let in (mTLS). */
+  /** Only clients with a certificate by one of these authorities are accepted (mTLS). */
   readonly clientCaPem?: Buffer | undefined;
-  /** What calls that change or cost something have to show. */
+  /** The token that calls need if they change or cost something. */
   readonly token?: string | undefined;
 }
 
-/** How a client meets servers. Whatever is not on loopback is spoken to over TLS in any case. */
+/** The credentials of a client. Servers beyond loopback are always called over TLS. */
 export interface ClientSecurity {
   /** The authorities that servers' certificates come from; without it those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;

@@ -6,14 +6,14 @@ import type { ServerLimits } from './limits.js';
 import type { MessageFormat } from './message-format.js';
 import { statusOf } from './status.js';
 
-/** What a client has to end its side of a stream that the server has ended. */
+/** Time for a client to end its side of a stream that the server has ended. */
 const FAREWELL_MS = 1000;
 
 type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
 
 /**
- * The HTTP/2 stream of the library's innermost call. The library resets no stream whose client stays when everything is
- * said, or does not read, and has no way to ask for that.
+ * The HTTP/2 stream of the library's innermost call. The library does not reset a stream whose client stays after its
+ * end or does not read, and offers no way to do so.
  */
 function streamOf(call: Call): ServerHttp2Stream | undefined {
   return (call as { readonly stream?: ServerHttp2Stream }).stream;
@@ -61,7 +61,7 @@ class AnsweringCall extends ServerInterceptingCall {
   }
 
   #sent(bytes: number): void {
-    // Where the call has ended meanwhile, all of it was given back.
+    // Where the call has ended meanwhile, all its memory was released.
     if (this.#unsentBytes === 0) return;
     this.#unsentBytes -= bytes;
     this.connection.giveBack(bytes);
@@ -101,7 +101,7 @@ export function sendAnswers(
 ): ServerInterceptor {
   return ({ path }, call) => {
     const format = formats.get(path);
-    // The library answers for methods that there are not.
+    // The library answers calls of unknown methods.
     if (format === undefined) return new ServerInterceptingCall(call);
     return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits);
   };

@@ -21,11 +21,11 @@ import { addReflection } from './reflection.js';
 import type { ServerSecurity } from './security.js';
 import { sendAnswers } from './send-answers.js';
 
-/** How long calls that were told to stop may take to do so. */
+/** Time limit for calls to stop. */
 const SHUTDOWN_LIMIT_MS = 2000;
 
 export interface RpcServerOptions {
-  /** Nothing by default, which is enough on loopback. */
+  /** None by default, which is enough on loopback. */
   readonly security?: ServerSecurity | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
 }
@@ -40,7 +40,7 @@ export interface RpcServer {
   /** For handlers: answers calls, and aborts the work behind them when the server closes. */
   readonly calls: ActiveCalls;
 
-  /** Whether a call has shown the token, or none is wanted. For what reads give to some only. */
+  /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
   /** Adds a service, with its health. Before `listen`. */
@@ -87,14 +87,17 @@ function bind(listener: net.Server, host: string, address: string, port: number)
     listener.once('error', onError);
     listener.listen({ host: address, port }, () => {
       listener.off('error', onError);
-      // From now on it is single connections that fail, for want of file descriptors perhaps; the others go on.
+      // From now on, errors concern single connections, for lack of file descriptors for example; the others continue.
       listener.on('error', () => {});
       resolve((listener.address() as net.AddressInfo).port);
     });
   });
 }
 
-/** The library would print its own account of every failure beside ours, unless its users' variables ask for it. */
+/**
+ * Without this, the library prints its own message beside ours for every failure. The library's variables can turn it
+ * on.
+ */
 function quietLibrary({ env } = process): void {
   if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
     setLogVerbosity(logVerbosity.NONE);
@@ -115,11 +118,11 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
     'grpc.max_connection_idle_ms': limits.idleMs,
-    // A client whose machine is gone cancels nothing: it is noticed because it does not answer.
+    // Keepalive, which detects clients whose machine is gone: these do not cancel their calls.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,
-    // Those that come first are nearest to the network.
+    // The first interceptors are nearest to the network.
     interceptors: [
       sendAnswers(formats, connections, limits),
       receiveRequests(formats, connections, limits),
@@ -140,7 +143,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     listener.close();
     calls.abort(reason);
     await new Promise<void>((resolve) => {
-      const tooLong = setTimeout(() => server.forceShutdown(), SHUTDOWN_LIMIT_MS);
+      // The library's forceShutdown ends no connection while channelz is off.
+      const tooLong = setTimeout(() => connections.destroy(), SHUTDOWN_LIMIT_MS);
       server.tryShutdown(() => {
         clearTimeout(tooLong);
         resolve();

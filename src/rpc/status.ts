@@ -17,7 +17,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   internal: status.INTERNAL,
 };
 
-/** The error code of a status, where the agent does not name it itself. */
+/** The error code of a status without the trailer. */
 const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.INVALID_ARGUMENT]: 'usage',
   [status.OUT_OF_RANGE]: 'usage',
@@ -32,7 +32,7 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.CANCELLED]: 'cancelled',
 };
 
-/** Trailer that carries the error code, which says more than the status. */
+/** Trailer with the error code, which is more specific than the status. */
 const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 
 /** Bytes of a status message as it travels, percent-encoded; clients refuse headers that are much larger. */
@@ -52,7 +52,7 @@ function detailsOf(text: string): string {
   return `${kept}…`;
 }
 
-/** How a handler answers what was thrown. */
+/** The status of a thrown error. */
 export function statusOf(thrown: unknown): StatusObject {
   const code = thrown instanceof PlatformError ? thrown.code : 'internal';
   const metadata = new Metadata();
@@ -64,12 +64,12 @@ function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(STATUS_OF, value);
 }
 
-/** What of the library's account of a failed connection tells a user something. */
+/** The part of the library's message of a failed connection that helps a user. */
 function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
 }
 
-/** What messages call the other side of a call. */
+/** The other side of a call, for messages. */
 export type PeerKind = 'agent' | 'server';
 
 export interface Peer {

@@ -4,7 +4,7 @@ import { keepGoing } from '../base/keep-trying.js';
 /** After a failure; a server that is restarted is back within seconds. */
 const RETRY_MS = 1000;
 
-/** What a server refuses with these codes, it refuses again. */
+/** Codes of refusals that would be repeated. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'unsupported']);
 
 export interface StayConnectedOptions {
@@ -14,10 +14,10 @@ export interface StayConnectedOptions {
 }
 
 /**
- * Keeps up what needs a server, through restarts of the server, until the signal aborts.
+ * Keeps a connection to a server, through restarts of the server, until the signal aborts.
  *
  * @param attempt calls `answers` when the server does; it ends when the signal aborts, or fails
- * @throws PlatformError where the server refuses: a wrong token, a request that makes no sense
+ * @throws PlatformError where the server refuses: a wrong token, an invalid request
  */
 export async function stayConnected(
   attempt: (answers: () => void) => Promise<void>,

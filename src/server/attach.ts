@@ -24,13 +24,13 @@ const registrationSchema = z.object({
   slots: z.int().min(1).max(MAX_SLOTS),
 });
 
-/** The plugin's messages, as long as each comes within the lease after the one before. */
+/** The plugin's messages, while each comes within the lease after the previous one. */
 export async function* leased(link: PlatformEnd, leaseMs: number): AsyncGenerator<PluginMessage> {
   let lease = setTimeout(() => link.close(), leaseMs);
   try {
     for await (const message of link) {
       clearTimeout(lease);
-      // What is done about a message is not the plugin's delay.
+      // The time to handle a message does not count as the plugin's delay.
       yield message;
       lease = setTimeout(() => link.close(), leaseMs);
     }

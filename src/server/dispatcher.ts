@@ -14,7 +14,7 @@ import { decodeSubmission, getSubmission } from './submission-store.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
-  /** A plugin that says nothing for this long is gone. */
+  /** A plugin without a message for this long is gone. */
   readonly leaseMs: number;
   /** A run without any event for this long has failed. A single measurement may take minutes. */
   readonly silenceMs: number;
@@ -34,13 +34,13 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   stopMs: 20_000,
 };
 
-/** Plugins that an evaluation may lose before it has failed: maybe it is what ends them. */
+/** Number of plugins that may end during an evaluation before it fails: the evaluation may be the cause. */
 const MAX_LOSSES = 3;
 
 /** Plugins that are attached, or about to be: their streams are open. */
 const MAX_PLUGINS = 256;
 
-/** A plugin that is attached, as others see it. */
+/** The public description of an attached plugin. */
 export interface AttachedPlugin extends Registration {
   readonly running: number;
 }
@@ -52,13 +52,13 @@ export interface DispatcherOptions {
   readonly loader: SubmissionLoader;
 }
 
-/** What a run needs. */
+/** The inputs of a run. */
 interface Prepared {
   readonly submission: Submission;
   readonly agent: AgentEndpoint;
 }
 
-/** Gives evaluations to plugins, first come, first served, and sees to it that each one ends. */
+/** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
   /** In the order in which they came. */
@@ -84,7 +84,7 @@ export class Dispatcher {
   }
 
   /**
-   * Has a plugin run evaluations for as long as its link lasts.
+   * Runs evaluations on a plugin while its link lasts.
    *
    * @throws PlatformError `usage` where it does not begin with its registration, `timeout` where that does not come,
    *   `exhausted` where there are too many
@@ -121,7 +121,7 @@ export class Dispatcher {
     this.#dispatch();
   }
 
-  /** Sees to it that an evaluation ends, soon. */
+  /** Ends an evaluation soon. */
   cancel(job: EvaluationJob): void {
     job.isCancelled = true;
     const session = this.#running.get(job);
@@ -131,8 +131,8 @@ export class Dispatcher {
       return;
     }
     session.stop(job.run);
-    const patience = setTimeout(() => session.end(job.run, { kind: 'cancelled' }), this.options.limits.stopMs);
-    void job.ended.then(() => clearTimeout(patience));
+    const stopTimer = setTimeout(() => session.end(job.run, { kind: 'cancelled' }), this.options.limits.stopMs);
+    void job.ended.then(() => clearTimeout(stopTimer));
   }
 
   close(): void {
@@ -163,7 +163,7 @@ export class Dispatcher {
       else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
     } catch (error) {
       const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
-      // Where the store fails, there is nothing left to keep this in.
+      // Where the store fails, this error cannot be stored.
       if (!this.#isClosed) await job.finish(how).catch(() => undefined);
     }
     this.#running.delete(job);
@@ -205,7 +205,7 @@ export class Dispatcher {
     return { submission: decodeSubmission(await getSubmission(job.id, this.options.submissions)), agent };
   }
 
-  /** Of an evaluation that another server was given. */
+  /** An evaluation that was submitted to another server. */
   async #requirementsOf(job: EvaluationJob): Promise<Requirements> {
     let requirements: Requirements | undefined;
     await this.options.loader.load(await getSubmission(job.id, this.options.submissions), (described) => {
@@ -225,7 +225,7 @@ export class Dispatcher {
     await job.log.append({ kind: 'started', plugin: name, pluginVersion: version, agent: agent.address, attempt });
     const { silenceMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
-    const message = `the plugin ${name} has said nothing for ${minutes} minutes; see what it does, and submit again`;
+    const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;
     const silence = setTimeout(() => session.end(run, failure('timeout', message)), silenceMs);
     const keep = async (event: PlatformEvent): Promise<void> => {
       silence.refresh();
@@ -245,7 +245,7 @@ export class Dispatcher {
       return false;
     }
     const problem = `the plugin ${name} went away ${job.losses} times in the middle of this evaluation`;
-    await job.finish(failure('unavailable', `${problem}; see what it says, then submit it under a new id`));
+    await job.finish(failure('unavailable', `${problem}; check its messages, then submit it under a new id`));
     return true;
   }
 }

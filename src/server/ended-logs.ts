@@ -6,7 +6,7 @@ import { type LeavePlace, Places } from './places.js';
 /** Different evaluations whose events are in memory at once for readers; further ones wait. */
 const MOST_OPEN = 32;
 
-/** A log that is in memory until everybody has closed it. */
+/** A log that is in memory until all its readers have closed it. */
 export interface OpenLog {
   readonly log: EventLog;
   /** May be called again. */
@@ -19,14 +19,14 @@ interface Shared {
   readers: number;
 }
 
-/** What happened in evaluations that have ended, read from the store once for all who read it at the same time. */
+/** The events of ended evaluations, read from the store once for all concurrent readers. */
 export class EndedLogs {
   readonly #shared = new Map<string, Shared>();
   readonly #places = new Places(MOST_OPEN);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
-  /** @throws PlatformError what the signal is aborted with while it waits; `storage` */
+  /** @throws PlatformError the signal's reason while it waits; `storage` */
   async open(evaluation: string, signal?: AbortSignal): Promise<OpenLog> {
     const shared = this.#shared.get(evaluation) ?? (await this.#read(evaluation, signal));
     shared.readers++;

@@ -13,17 +13,17 @@ function withoutResult(event: PlatformEvent): PlatformEvent {
   return event.kind === 'done' ? { kind: 'done', partial: event.partial } : event;
 }
 
-/** How much of a log its reader has seen. */
+/** The position of a log's reader. */
 export interface Cursor {
   readonly sequence: number;
-  /** How often measuring had been told of. */
+  /** Number of `measuring` events seen. */
   readonly measurings: number;
 }
 
 /**
- * What has happened in one evaluation. Everything is in the store before anybody hears of it, so that no number is ever
- * used twice; only how far measuring is stays in memory. A log is bounded, so readers read it instead of being sent to.
- * The result, which may be large, is in the store only, see {@link Results}.
+ * The events of one evaluation. An event is stored before any reader gets it, so that no number is used twice; only the
+ * progress of measuring stays in memory. A log is bounded, and readers read it at their own pace. The result, which may
+ * be large, is in the store only, see {@link Results}.
  */
 export class EventLog {
   readonly #events: LoggedEvent[];
@@ -41,7 +41,7 @@ export class EventLog {
     this.#events = [...known];
   }
 
-  /** The log of an evaluation as far as the store has it; empty for a new one. */
+  /** The stored log of an evaluation; empty for a new one. */
   static async open(evaluation: string, documents: Collection<EventDocument>): Promise<EventLog> {
     const known: LoggedEvent[] = [];
     for await (const { sequence, at, event } of documents.find({ evaluation })) {
@@ -50,7 +50,7 @@ export class EventLog {
     return new EventLog(evaluation, documents, known);
   }
 
-  /** The latest event, how far measuring is included; undefined before the first one. */
+  /** The latest event, `measuring` included; undefined before the first one. */
   get last(): LoggedEvent | undefined {
     return this.#measuring ?? this.#events.at(-1);
   }
@@ -87,7 +87,7 @@ export class EventLog {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** What came after the cursor, and the cursor after it. */
+  /** The events after the cursor, and the new cursor. */
   read(after: Cursor): { readonly events: readonly LoggedEvent[]; readonly cursor: Cursor } {
     const last = this.#events.at(-1)?.sequence ?? 0;
     // Numbers have no gaps.
@@ -97,7 +97,7 @@ export class EventLog {
     return { events, cursor: { sequence: Math.max(last, after.sequence), measurings: this.#measurings } };
   }
 
-  /** Resolves when there is something after the cursor, or the signal is aborted. */
+  /** Resolves when there is an event after the cursor, or the signal is aborted. */
   async changed(after: Cursor, signal: AbortSignal): Promise<void> {
     while (this.read(after).events.length === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -113,11 +113,11 @@ export class EventLog {
   }
 
   #account(event: PlatformEvent): void {
-    // However full it is, how it ended has its place.
+    // The last event always has room.
     if (isFinal(event)) return;
     this.#characters += JSON.stringify(event).length;
     if (this.#events.length < MAX_EVENTS && this.#characters <= MAX_CHARACTERS) return;
     const limit = `${MAX_EVENTS} events or ${MAX_CHARACTERS} characters of them`;
-    throw new PlatformError('exhausted', `the plugin told more than ${limit}; what belongs together belongs into one`);
+    throw new PlatformError('exhausted', `the plugin sent more than ${limit}; the plugin has to combine events`);
   }
 }

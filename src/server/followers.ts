@@ -3,14 +3,14 @@ import { PlatformError } from '../base/errors.js';
 const MOST = 1000;
 const MOST_OF_CLIENT = 32;
 
-/** Who follows evaluations now. */
+/** The current followers of evaluations. */
 export class Followers {
   readonly #byClient = new Map<string, number>();
   #count = 0;
 
   /**
    * @param client the other end of a connection
-   * @returns what ends the following
+   * @returns a function that ends the following
    * @throws PlatformError `exhausted` where there are too many
    */
   add(client: string): () => void {

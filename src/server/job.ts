@@ -15,9 +15,9 @@ export class EvaluationJob {
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
-  /** Somebody has cancelled it. */
+  /** Whether it was cancelled. */
   isCancelled = false;
-  /** How often its plugin went away in the middle, as far as this process has seen. */
+  /** How often its plugin went away during a run in this process. */
   losses = 0;
   /** ms of performance.now() since when it has waited for its plugin or an agent. */
   waitingSinceMs = performance.now();
@@ -26,7 +26,7 @@ export class EvaluationJob {
     record: EvaluationRecord,
     readonly log: EventLog,
     private readonly collections: EvaluationCollections,
-    /** What it asks of an agent; undefined until somebody has read that in the store. */
+    /** Its requirements on an agent; undefined until they are read from the store. */
     public requirements: Requirements | undefined,
   ) {
     this.#record = record;
@@ -69,7 +69,7 @@ export class EvaluationJob {
     await this.#change({ state: 'queued' });
   }
 
-  /** Says why it waits, once. */
+  /** Adds the event of waiting, once for each reason. */
   async wait(reason: string): Promise<void> {
     const last = this.log.last?.event;
     const event = waiting(reason);

@@ -28,15 +28,15 @@ export interface PlatformOptions {
   readonly loadLimits?: Partial<LoadLimits>;
 }
 
-/** An evaluation as others see it. */
+/** The public state of an evaluation. */
 export interface EvaluationView {
   readonly record: EvaluationRecord;
   readonly last: LoggedEvent | undefined;
 }
 
 /**
- * Takes evaluations, gives them to plugins, keeps what happens. Everything that matters is in the store, so that a new
- * platform with the same store goes on where another one ended.
+ * Accepts evaluations, gives them to plugins, and stores their events. The store has the whole state, so that a new
+ * platform with the same store continues where another one ended.
  */
 export class Platform {
   readonly #collections: EvaluationCollections;
@@ -64,7 +64,7 @@ export class Platform {
     });
   }
 
-  /** @param resume goes on with the evaluations of the store that have not ended */
+  /** @param resume continues the evaluations of the store that have not ended */
   static async open(options: PlatformOptions, { resume }: { readonly resume: boolean }): Promise<Platform> {
     const platform = new Platform(options);
     if (resume) await platform.#resume();
@@ -136,7 +136,7 @@ export class Platform {
     return record;
   }
 
-  /** Before anything is done about graphs. @throws PlatformError as {@link submit} */
+  /** Checks that precede the reading of graphs. @throws PlatformError as {@link submit} */
   #canRun({ plugin, requirements }: Described): boolean {
     if (this.#jobs.size >= MAX_JOBS) {
       throw new PlatformError('exhausted', `${this.#jobs.size} evaluations wait or run already; try again later`);
@@ -159,7 +159,7 @@ export class Platform {
     return event.kind === 'done' ? this.#results.get(id, sequence) : Promise.resolve(undefined);
   }
 
-  /** The newest 1000, newest first. Those who ask at the same time share one look at the store. */
+  /** The newest 1000, newest first. Concurrent callers share one read of the store. */
   list(): Promise<readonly EvaluationRecord[]> {
     this.#listing ??= this.#newest().finally(() => (this.#listing = undefined));
     return this.#listing;
@@ -224,7 +224,7 @@ export class Platform {
     return this.#dispatcher.attach(link);
   }
 
-  /** Lets go of all plugins. What has not ended stays in the store, for the next platform to go on with. */
+  /** Lets go of all plugins. Evaluations that have not ended stay in the store for the next platform. */
   close(): void {
     this.#dispatcher.close();
     this.#jobs.clear();
@@ -241,7 +241,7 @@ export class Platform {
       for await (const record of this.#collections.records.find({ state })) {
         const job = await EvaluationJob.open(record, this.#collections);
         const last = job.log.last?.event;
-        // The server went away right between the last event and the state that it leads to.
+        // The server ended after it stored the last event and before it stored the state.
         if (last !== undefined && isFinal(last)) await job.finish(last);
         else {
           if (record.state === 'running') await job.requeue('the server was restarted');

@@ -10,7 +10,7 @@ import { fromWirePluginMessage, toWirePlatformMessage } from '../evaluation/link
 import type { Platform } from './platform.js';
 import { streamLink } from '../evaluation/link/stream-link.js';
 
-/** A result and what stands around it. */
+/** Size of a result and of the message around it. */
 const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
 
 /** Adds the service by which plugins in other processes attach themselves. */
@@ -19,7 +19,7 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
 
   const attach: handleBidiStreamingCall<AttachRequest, AttachResponse> = (call) => {
     const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
-    // The call is ended by what attaching comes to, with a status that says so.
+    // The end of attaching ends the call, with its status.
     const link = streamLink(call, format, () => {});
     void calls.stream(call, async (signal) => {
       signal.addEventListener('abort', () => link.close(), { once: true });

@@ -41,7 +41,7 @@ export class PluginSession {
   /**
    * Has the plugin run an evaluation.
    *
-   * @param keep is given every event but the last; what it throws ends the run
+   * @param keep is given every event but the last; an error that it throws ends the run
    * @returns the last event; undefined where the plugin went away before
    */
   async run(run: Run, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
@@ -67,12 +67,12 @@ export class PluginSession {
     void this.link.send({ kind: 'stop', evaluation, attempt });
   }
 
-  /** Takes what the plugin says; resolves when it may say more. */
+  /** Handles a message of the plugin; resolves when it may send the next one. */
   async take(message: PluginMessage): Promise<void> {
     if (message.kind !== 'event') return;
     const { evaluation, attempt, event } = message;
     const run = this.#runs.get(evaluation);
-    // An earlier run that was ended may still be talking.
+    // An earlier run that was ended may still send messages.
     if (run?.attempt !== attempt) return;
     if (isFinal(event)) {
       this.#runs.delete(evaluation);

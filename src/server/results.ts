@@ -1,10 +1,10 @@
 import { eventKey, type EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 
-/** Of results that are kept in memory for those who read them in parts: three of the largest, or many small ones. */
+/** Bytes of results that are cached for readers that read them in parts: three of the largest, or many small ones. */
 const MOST_CHARACTERS = 36 * 2 ** 20;
 
-/** The result documents of evaluations, read from the store once for all who read one at about the same time. */
+/** The result documents of evaluations, read from the store once for readers at about the same time. */
 export class ResultCache {
   /** Those read last come last. */
   readonly #recent = new Map<string, string>();
@@ -12,7 +12,10 @@ export class ResultCache {
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
-  /** @param sequence of the event that the result came with. @returns undefined where the store has it no more */
+  /**
+   * @param sequence of the event that the result came with. @returns undefined where the store does not have it any
+   *   more
+   */
   async get(evaluation: string, sequence: number): Promise<string | undefined> {
     const known = this.#recent.get(evaluation);
     if (known !== undefined) {

@@ -14,15 +14,18 @@ import { StoreClaim } from './store-claim.js';
 
 export interface ServerOptions {
   readonly listen: HostPort;
-  /** Where evaluations are kept, with what has happened in them. */
+  /** The store of evaluations and their events. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
-  /** Whether evaluations of the store that have not ended go on, which one server at a time may do; true by default. */
+  /**
+   * Whether the server continues the store's evaluations that have not ended, which only one server at a time may do;
+   * true by default.
+   */
   readonly resume?: boolean | undefined;
-  /** Called where the start takes longer because another server may be at work on the store. */
+  /** Called where the start takes longer because another server may be using the store. */
   readonly onWait?: ((message: string) => void) | undefined;
 }
 
@@ -30,7 +33,7 @@ export interface RunningServer {
   /** host:port */
   readonly address: string;
   readonly platform: Platform;
-  /** Resolves when another server has taken this one for dead and goes on with the store: this one is to be closed. */
+  /** Resolves when another server has taken over the store because this one seemed dead. Close this one then. */
   readonly lost: Promise<void>;
   /** Lets go of plugins, agents and clients; evaluations that have not ended go on with the next server of this store. */
   close(): Promise<void>;
@@ -66,7 +69,10 @@ async function serve(options: ServerOptions, claim: StoreClaim): Promise<Running
   const stop = async (): Promise<void> => {
     platform.close();
     await server.close(
-      new PlatformError('unavailable', 'the server is shutting down; it goes on when it is started again'),
+      new PlatformError(
+        'unavailable',
+        'the server is shutting down; the evaluation continues when it is started again',
+      ),
     );
     await claim.release();
   };

@@ -9,7 +9,9 @@ import type { ResultStore } from '../store/result-store.js';
 /** Time between two signs of life. */
 const BEAT_MS = 1000;
 
-/** Who gives no sign of life for so long is dead: several beats, so that a busy machine is no death. */
+/**
+ * A claimant without a sign of life for this long counts as dead: several beats, since a busy machine may delay some.
+ */
 const SILENCE_MS = 5000;
 
 /** Time between two looks at the others while a server starts. */
@@ -17,9 +19,9 @@ const LOOK_MS = 500;
 
 const claimSchema = z.strictObject({
   id: z.string(),
-  /** A server takes on what the store has; a command runs its own evaluations only. */
+  /** A server continues the store's evaluations; a command runs only its own. */
   role: z.enum(['starting', 'server', 'command']),
-  /** Who it is, for messages. */
+  /** Its name in messages. */
   host: z.string(),
   pid: z.int(),
   /** Grows for as long as it lives. */
@@ -45,15 +47,15 @@ export interface ClaimOptions {
 
 /**
  * The right of a server to take on the evaluations of a store. It is kept in the store, each claim in a document of its
- * own: a claimant writes first and looks at the others afterwards, so that of two who start at once at least one sees the
- * other. No clock is compared with another machine's: who lives is seen by its beats.
+ * own: a claimant writes first and looks at the others afterwards, so that of two who start at once at least one sees
+ * the other. Clocks of different machines are never compared: a claimant is alive while its beats increase.
  */
 export class StoreClaim {
   readonly #stop = new AbortController();
   #isLost = false;
   #beating: Promise<void> = Promise.resolve();
   #lose = (): void => {};
-  /** Resolves when another server has taken this one for dead and has the store now. */
+  /** Resolves when another server has taken over the store because this one seemed dead. */
   readonly lost = new Promise<void>((resolve) => (this.#lose = resolve));
 
   private constructor(
@@ -84,7 +86,7 @@ export class StoreClaim {
     this.#stop.abort();
     await this.#beating;
     if (this.#isLost) return;
-    // Where the store is away, the silence says it.
+    // Where the store is unavailable, other servers see the silence.
     await this.claims.delete({ id: this.claim.id }).catch(() => undefined);
   }
 
@@ -92,11 +94,11 @@ export class StoreClaim {
     const first = await this.#others();
     if (first.size > 0) {
       const names = [...first.values()].map(nameOf).join(', ');
-      onWait?.(`${names} did not say that the work on this store has ended; waiting ${SILENCE_MS / 1000} s for a sign`);
+      onWait?.(`${names} did not release this store; waiting ${SILENCE_MS / 1000} s for a sign`);
       await this.#waitForSilence(first);
     }
     await this.#put({ role: 'server' });
-    // Who began after the last look is seen now, or sees this one.
+    // A claimant that began after the last look is seen now, or sees this one.
     await this.#yieldTo(first);
   }
 

@@ -18,7 +18,7 @@ export function decodeSubmission(bytes: Uint8Array): Submission {
   return fromWireSubmission(SubmissionMessage.decode(bytes));
 }
 
-/** Keeps what was submitted, so that it can be run after a restart of the server. */
+/** Stores a submission, so that it can run after a restart of the server. */
 export async function putSubmission(
   evaluation: string,
   submission: Uint8Array,

@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { EvaluationServiceService } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 
-/** A SubmitEvaluationRequest whose submission is still as it came: what decodes it is not the server's event loop. */
+/** A SubmitEvaluationRequest with its submission as bytes: it is decoded outside of the server's event loop. */
 export interface SubmitRequest {
   readonly evaluationId: string;
   readonly submission: Uint8Array;
@@ -15,7 +15,7 @@ function read(source: Uint8Array | BinaryReader): SubmitRequest {
   // The server gives a reader that counts what it reads.
   const reader = source instanceof BinaryReader ? source : new BinaryReader(source);
   let evaluationId = '';
-  // Two would be merged: messages one after the other are their merger.
+  // A second one is merged with the first: concatenated messages are merged.
   const submissions: Uint8Array[] = [];
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();

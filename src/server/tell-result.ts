@@ -7,10 +7,10 @@ import type { Platform } from './platform.js';
 /** Characters of a part of a result. */
 const PART = 128 * 1024;
 
-/** Readers that are given whole results at a time, of up to 12 MiB each. */
+/** Most readers that get whole results at a time, of up to 12 MiB each. */
 const WHOLE_AT_ONCE = 8;
 
-/** Where the part ends that begins at a place: between two characters, not within one that takes two code units. */
+/** The end of the part that begins at an offset: between two characters, not within a pair of code units. */
 function endOfPart(text: string, start: number): number {
   const end = Math.min(start + PART, text.length);
   const isHalf = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
@@ -37,7 +37,7 @@ export class ResultTeller {
     }
   }
 
-  /** Sends the result that comes with an event, and then the event. Nothing of it is held here between two parts. */
+  /** Sends the result that comes with an event, and then the event. No part is held in memory between two parts. */
   async inParts(id: string, logged: LoggedEvent, send: Send): Promise<void> {
     for (let start = 0; ;) {
       const result = (await this.platform.result(id, logged)) ?? '';

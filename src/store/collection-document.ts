@@ -4,7 +4,7 @@ import { ownValue } from '../base/own-value.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
 
-/** A document that is known to be valid, ready to be stored. */
+/** A checked document, ready to be stored. */
 export interface CheckedDocument {
   readonly text: string;
   /** Values of the key's fields. */
@@ -45,12 +45,12 @@ export function textsOf(fields: readonly string[], document: object): readonly s
   return texts;
 }
 
-/** Why texts cannot be a key. */
+/** Why texts are not a valid key. */
 export function problemWithKey(texts: readonly string[]): string | undefined {
   if (texts.some((text) => /\p{Surrogate}/u.test(text))) return 'a field that it is found by is no valid Unicode';
   const bytes = encodeTexts(texts).length - texts.length;
   if (bytes <= MAX_KEY_BYTES) return undefined;
-  return `fields that it is found by are ${bytes} bytes long together, and ${MAX_KEY_BYTES} is the most`;
+  return `its key or index has ${bytes} bytes, more than the limit of ${MAX_KEY_BYTES}`;
 }
 
 function refused({ name, key }: CollectionShape, document: object, problem: string, cause?: unknown): PlatformError {
@@ -61,7 +61,7 @@ function refused({ name, key }: CollectionShape, document: object, problem: stri
   return new PlatformError(
     'storage',
     `A document of ${name} (${values.join(', ')}) was not stored, because it is not valid: ${problem}. ` +
-      'Whoever made it has to be fixed: check that every part is of the same version as this program.',
+      'Check that all parts are of the same version as this program.',
     { cause },
   );
 }

@@ -6,11 +6,11 @@ import type { z } from 'zod';
  * document; those of the key have to be there.
  */
 export interface CollectionDefinition<Document extends object> extends CollectionShape<keyof Document & string> {
-  /** Checked before a document is written, and after it is read. Documents hold what JSON can hold, and nothing else. */
+  /** Checked before a document is written, and after it is read. Documents hold only JSON values. */
   readonly schema: z.ZodType<Document>;
 }
 
-/** What a store needs to know of a kind of document. */
+/** The definition of a kind of document. */
 export interface CollectionShape<Field extends string = string> {
   /** Lower case with underscores; MongoDB's name of the collection. */
   readonly name: string;
@@ -37,9 +37,9 @@ export interface Collection<Document extends object> {
   /** @param key values for all fields of the key */
   get(key: Partial<Document>): Promise<Document | undefined>;
   /**
-   * Those whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes); all without any. `match`
-   * names the fields of the key (a leading part will do) or all of one index. What is put or deleted meanwhile may or may not
-   * be among them. A stored document that cannot be read any more counts as not there, and a warning says so.
+   * Those whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes); all without any.
+   * `match` names the fields of the key (a leading part will do) or all of one index. Concurrent changes may or may not
+   * be included. A stored document that cannot be read any more counts as not there, and a warning says so.
    */
   find(match: Partial<Document>): AsyncIterable<Document>;
   /** Removes what `match`, as in {@link Collection.find}, finds. @returns how many */

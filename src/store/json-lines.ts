@@ -2,13 +2,13 @@ import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 
-/** A trace of a gigabyte is no line; a text that long is more than Node can hold. */
+/** Longest line. Node cannot hold texts of a gigabyte. */
 const MAX_LINE_BYTES = 256 * 1024 ** 2;
 
 /** The first line of every file; raised with every change that an older version of this program would misread. */
 const FORMAT = { format: 'mlmodelscope-store', version: 2 } as const;
 
-/** 1 has measurements in an older form. */
+/** Version 1 has measurements in an older form. */
 const KNOWN_VERSIONS: readonly unknown[] = [1, FORMAT.version];
 
 /** Records as lines of JSON, each with its newline, after one that says what they are. */
@@ -20,8 +20,8 @@ export async function* toJsonLines(records: AsyncIterable<TransferRecord>): Asyn
 /**
  * The inverse of {@link toJsonLines}.
  *
- * @param source what messages call the file
- * @throws PlatformError `usage` with source and line for what is no such file
+ * @param source name of the file in messages
+ * @throws PlatformError `usage` with source and line for an invalid file
  */
 export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
   let number = 0;
@@ -80,7 +80,7 @@ function parse(line: string, source: string, number: number): unknown {
 }
 
 function wrong(source: string, line: number, problem: string, cause?: unknown): PlatformError {
-  return new PlatformError('usage', `${source}:${line}: ${problem}. What came before that line has been stored.`, {
+  return new PlatformError('usage', `${source}:${line}: ${problem}. The lines before it have been stored.`, {
     cause,
   });
 }

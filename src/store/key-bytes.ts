@@ -19,7 +19,7 @@ export function decodeTexts(bytes: Uint8Array): readonly string[] {
   return Buffer.from(bytes).toString().split(END).slice(0, -1).map(unescaped);
 }
 
-/** What follows the bytes of every list that begins with these texts. */
+/** The upper bound of the bytes of all lists that begin with these texts. */
 export function endOf(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, AFTER_ALL]);
 }

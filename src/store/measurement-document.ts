@@ -29,7 +29,7 @@ export function systemId(system: System): string {
   return `${system.fingerprint}.${hash.slice(0, 16)}`;
 }
 
-/** What a measurement is stored as. A measurement that breaks the schema is not stored. */
+/** The stored form of a measurement. A measurement that breaks the schema is not stored. */
 export function toDocuments(measurement: Measurement): {
   readonly document: MeasurementDocument;
   readonly system: System;
@@ -46,7 +46,7 @@ export function checkedMeasurement(measurement: Measurement): Measurement {
   throw new PlatformError(
     'storage',
     `The measurement of ${signature} was not stored, because it is not valid: ${schemaProblems(result.error).join('; ')}. ` +
-      'Whoever measured it has to be fixed: check that the agent is of the same version as this program.',
+      'Check that the agent is of the same version as this program.',
     { cause: result.error },
   );
 }

@@ -4,8 +4,8 @@ import { measurementKey, type Measurement, type MeasurementKey } from '../measur
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * What a backend keeps a measurement under: 32 digits of a hash over system and setup, so that those of a plan lie side by
- * side and no id is long, then the signature. undefined for a signature that no measurement can have.
+ * The id of a measurement in a backend: 32 digits of a hash over system and setup, so that the measurements of a plan
+ * are adjacent and ids are short, then the signature. undefined for a signature that no measurement can have.
  */
 export function measurementId({ signature, system, setup }: MeasurementKey): string | undefined {
   if (!SIGNATURE.test(signature)) return undefined;

@@ -5,8 +5,6 @@ import { PlatformError } from '../base/errors.js';
 import { openEmbeddedStore } from './embedded/open.js';
 import { openMemoryStore } from './memory/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
-import { openTeamStore } from './spool/open.js';
-import { syncSpool } from './spool/sync.js';
 import type { Transferred } from './transfer.js';
 
 const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
@@ -33,15 +31,18 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
       if (chosen.length > 'memory:'.length) throw wrongUri('memory: takes nothing after the colon');
       return openMemoryStore();
     case 'mongodb':
-    case 'mongodb+srv':
+    case 'mongodb+srv': {
+      // Loading the driver takes as long as a tenth of a short command.
+      const { openTeamStore } = await import('./spool/open.js');
       return openTeamStore(chosen, dataFolder(), options);
+    }
     default:
       throw wrongUri(chosen.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
   }
 }
 
 /**
- * Brings what waits on this machine for the server of the store that `uri` names, as for {@link openStore}, to that server.
+ * Sends the results that wait on this machine to the server of the store that `uri` names, as for {@link openStore}.
  *
  * @returns how much there was
  * @throws as openStore; `usage` for a store that has no server
@@ -54,6 +55,7 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
       'Nothing can wait for a store of this machine: name the store of a server, as in --store mongodb://HOST/DATABASE.',
     );
   }
+  const { syncSpool } = await import('./spool/sync.js');
   return syncSpool(chosen, dataFolder(), options);
 }
 

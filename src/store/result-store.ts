@@ -13,7 +13,7 @@ export interface ResultStore {
 
   /**
    * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `setup` a setup key. A
-   * stored measurement that cannot be read any more counts as not there, and a warning says so.
+   * stored measurement that cannot be read any more counts as missing, and a warning says so.
    */
   findMeasurements(
     signatures: readonly string[],
@@ -37,9 +37,9 @@ export interface ResultStore {
   close(): Promise<void>;
 }
 
-/** What every backend takes. */
+/** Options of every backend. */
 export interface StoreOptions {
-  /** Gets what a user should know though nothing failed, in one sentence. Without it, Node's own warnings are used. */
+  /** Called with warnings, one sentence each. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
   /** For a server: called once, when something stays on this machine because the server is gone. */
   readonly onSpooled?: () => void;

@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { CollectionShape } from './collection.js';
 import { problemWithKey, textsOf } from './collection-document.js';
 
-/** What a match names: documents by a leading part of the key (all by none of it), or by an index. */
+/** The selection of a match: documents by a leading part of the key (an empty one selects all), or by an index. */
 export interface Selection {
   /** Position among the definition's indexes; undefined is the key. */
   readonly index: number | undefined;

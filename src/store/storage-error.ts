@@ -1,6 +1,6 @@
 import { PlatformError, messageOf } from '../base/errors.js';
 
-/** What a user can do about a failure of the operating system. */
+/** Remedies for failures of the operating system. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user may not read or write there: change the permissions, or choose another place with --store'],
   ['EPERM', 'this user may not read or write there: change the permissions, or choose another place with --store'],
@@ -17,8 +17,8 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Turns whatever a disk access threw into the error of a store. `what` is the rest of a sentence: "cannot be opened".
- * An error that already says what to do is passed on.
+ * Turns an error of a disk access into the error of a store. `what` is the rest of a sentence: "cannot be opened". An
+ * error that already says what to do is passed on.
  */
 export function storageError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;

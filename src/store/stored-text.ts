@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { schemaProblems } from '../base/schema-problems.js';
 
-/** What is stored, or why it is no use. */
+/** A stored value, or why it is unusable. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Reads the text that a document was stored as. */

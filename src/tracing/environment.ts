@@ -13,7 +13,7 @@ export const OTLP_PROTOCOLS = ['grpc', 'http/protobuf', 'http/json'] as const;
 
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
-/** Any of these says that somebody wants traces. An empty variable counts as not set, as the specification has it. */
+/** Any of these variables turns tracing on. By the specification, an empty variable counts as not set. */
 const ASKING = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
 function textOf(environment: EnvironmentVariables, name: string): string | undefined {
@@ -35,7 +35,7 @@ function oneOf<T extends string>(name: string, text: string, known: readonly T[]
 }
 
 /**
- * Where OTEL_TRACES_EXPORTER has traces sent to; otlp where it says nothing.
+ * The exporters that OTEL_TRACES_EXPORTER names; otlp by default.
  *
  * @throws PlatformError `usage` for an exporter that this platform does not have
  */
@@ -47,7 +47,7 @@ export function tracesExportersIn(environment: EnvironmentVariables): readonly E
 }
 
 /**
- * How OTLP is spoken: the variable for traces decides before the one for everything; http/protobuf without either.
+ * The protocol of OTLP: the variable for traces comes before the general one; http/protobuf without either.
  *
  * @throws PlatformError `usage` for a protocol that OTLP does not have
  */
@@ -59,7 +59,7 @@ export function otlpProtocolIn(environment: EnvironmentVariables): OtlpProtocol 
   return 'http/protobuf';
 }
 
-/** Whether the environment itself names the service that this process is. */
+/** Whether the environment names the service of this process. */
 export function namesService(environment: EnvironmentVariables): boolean {
   const attributes = textOf(environment, 'OTEL_RESOURCE_ATTRIBUTES') ?? '';
   return textOf(environment, 'OTEL_SERVICE_NAME') !== undefined || /(^|,)\s*service\.name\s*=/.test(attributes);

@@ -4,8 +4,8 @@ import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';
 
 /**
- * Times what happens in a process that has no tracer, as spans for one that has. A worker process is to do nothing but
- * measure: it sends no spans anywhere, and of those that nobody asked for it does not even take the times.
+ * Times what happens in a process that has no tracer, as spans for one that has. A worker process only measures: it
+ * does not send spans, and it does not time spans that were not requested.
  */
 export class SpanRecorder {
   #spans: TimedSpan[] = [];
@@ -21,7 +21,7 @@ export class SpanRecorder {
     if (this.wants(span.level)) this.#spans.push(span);
   }
 
-  /** Runs the work as a span, with the spans that are made in it as its children; what it throws is in the span as well. */
+  /** Runs the work as a span, with the spans that are made in it as its children; its error is in the span as well. */
   async section<T>(name: string, { level, attributes = {} }: SpanOptions, work: () => Promise<T>): Promise<T> {
     if (!this.wants(level)) return work();
     const siblings = this.#spans;
@@ -43,7 +43,7 @@ export class SpanRecorder {
     }
   }
 
-  /** What was recorded, once. */
+  /** The recorded spans; call it once. */
   take(): readonly TimedSpan[] {
     const spans = this.#spans;
     this.#spans = [];

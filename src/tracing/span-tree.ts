@@ -11,7 +11,7 @@ export interface SpanNode {
 export interface SpanTree {
   /** One, in a trace that is whole. */
   readonly roots: readonly SpanNode[];
-  /** Spans whose parent is not there, with what is under them. */
+  /** Spans whose parent is missing, with their descendants. */
   readonly orphans: readonly SpanNode[];
 }
 
@@ -68,7 +68,7 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
   }
 }
 
-/** A trace as indented lines: duration, name, what is told of it, the process where it changes. */
+/** A trace as indented lines: duration, name, attributes, and the process where it changes. */
 export function treeLines({ roots, orphans }: SpanTree): readonly string[] {
   const lines = [...linesOf(roots, 0, undefined)];
   if (orphans.length === 0) return lines;

@@ -1,6 +1,6 @@
 import type { TraceLevel } from './trace-level.js';
 
-/** What is said about a span beyond its name and times. */
+/** A span's data beyond its name and times. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {

@@ -2,7 +2,7 @@ import { asksForTraces, type EnvironmentVariables } from './environment.js';
 import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
 
 export interface TracingOptions {
-  /** What this process is called where OTEL_SERVICE_NAME does not say. */
+  /** Service name of this process unless OTEL_SERVICE_NAME is set. */
   readonly serviceName: string;
   readonly environment: EnvironmentVariables;
 }
@@ -17,8 +17,8 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
 }
 
 /**
- * Turns tracing on for a request that is about nothing else. Where the OTEL_* variables do not ask for it, spans are made
- * and kept, but exported nowhere.
+ * Turns tracing on for a request for a trace. Where the OTEL_* variables do not ask for it, spans are made and kept,
+ * but exported nowhere.
  *
  * @throws PlatformError as {@link startTracing}
  */

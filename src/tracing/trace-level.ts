@@ -15,7 +15,7 @@ export const TRACE_LEVELS = [
 
 export type TraceLevel = (typeof TRACE_LEVELS)[number];
 
-/** Of traces whose maker asked for none: what happens between processes, not what happens inside of a model. */
+/** The default level: spans between processes, none inside of a model. */
 export const DEFAULT_TRACE_LEVEL: TraceLevel = 'APPLICATION_TRACE';
 
 export function isTraceLevel(text: unknown): text is TraceLevel {

@@ -16,7 +16,7 @@ export interface Value {
   readonly dims: readonly Dimension[];
 }
 
-/** What one output of an operator is. */
+/** The type of an operator's output. */
 export type OutputType = Pick<Value, 'elementType' | 'dims'>;
 
 /**
@@ -51,7 +51,7 @@ export class GraphBuilder {
 
   /**
    * A second copy of a weight in another layout, as exporters write tied weights. Sharing the seed marks the two as one
-   * parameter; the values are not transposed, which no latency can tell.
+   * parameter; the values are not transposed, which does not change a latency.
    *
    * @throws PlatformError internal where `original` is no weight of this graph
    */

@@ -15,7 +15,7 @@ export interface EnsureOptions {
   readonly cacheDir?: string | undefined;
 }
 
-/** Where models that can be made again are kept: MLMODELSCOPE_CACHE, else a folder in the user's cache. */
+/** The folder of models that can be made again: MLMODELSCOPE_CACHE, else a folder in the user's cache. */
 export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = process.env): string {
   const chosen = environment['MLMODELSCOPE_CACHE'];
   return chosen === undefined || chosen === '' ? envPaths('mlmodelscope', { suffix: '' }).cache : path.resolve(chosen);
@@ -23,8 +23,8 @@ export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = proce
 
 /**
  * The path of a zoo model's ONNX file, `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`, made first where it is missing or not
- * as long as it should be. Any number of processes may ask for the same model at the same time; whatever happens to
- * them, no half-written file is ever under that name.
+ * as long as it should be. Any number of processes may ask for the same model at the same time; no half-written file is
+ * ever visible under that name.
  *
  * @throws PlatformError `not_found` for a name that the zoo does not have, `storage` where the file cannot be written,
  *   `cancelled` when `signal` aborts

@@ -26,7 +26,7 @@ function pair(size: Size): readonly [number, number] {
   return typeof size === 'number' ? [size, size] : size;
 }
 
-/** The attributes of a window that slides over height and width, and the size of what comes out. */
+/** The attributes of a window that slides over height and width, and the size of its output. */
 function slide(x: Value, kernel: Size, { stride = 1, padding = 0, ceil = false }: PoolOptions) {
   if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
   const [kernels, strides, pads] = [pair(kernel), pair(stride), pair(padding)];

@@ -39,8 +39,8 @@ function dimsOf(model: Model, name: string, dimensions: Readonly<Record<string, 
 }
 
 /**
- * Multiply-accumulates of one inference: what Conv, Gemm and MatMul multiply, as torchvision counts its `_ops`. Biases,
- * activations and everything else is left out.
+ * Multiply-accumulates of one inference by Conv, Gemm and MatMul, as torchvision counts its `_ops`. Biases, activations
+ * and everything else are left out.
  *
  * @param dimensions what symbolic dimensions are bound to
  * @throws PlatformError model where a shape is unknown or has a symbol that is not bound

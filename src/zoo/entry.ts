@@ -1,6 +1,6 @@
 import type { GraphBuilder } from './builder.js';
 
-/** What was published about an architecture, to check the built graph against. */
+/** Published figures of an architecture, to check the built graph. */
 export interface Published {
   /** Trainable parameters; a tied one counts once, batch normalization's running statistics do not. */
   readonly parameters: number;
@@ -12,13 +12,13 @@ export interface Published {
 
 /** One architecture of the zoo. */
 export interface ZooEntry {
-  /** What follows `zoo:` in a manifest or on the command line. */
+  /** Its name after `zoo:` in a manifest or on the command line. */
   readonly name: string;
   readonly title: string;
   /** The paper that introduced it. */
   readonly paper: string;
   readonly published: Published;
-  /** What the symbolic dimensions are bound to unless somebody says otherwise. */
+  /** Default sizes of the symbolic dimensions. */
   readonly dimensions: Readonly<Record<string, number>>;
   /** Adds inputs, layers and outputs. */
   readonly define: (graph: GraphBuilder) => void;

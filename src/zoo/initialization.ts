@@ -14,12 +14,12 @@ export function weight(graph: GraphBuilder, dims: readonly number[], fanIn: numb
   return graph.weight('weight', dims, -bound, bound);
 }
 
-/** What a layer adds to each of its outputs. */
+/** The bias of a layer. */
 export function bias(graph: GraphBuilder, size: number): Value {
   return graph.weight('bias', [size], -0.1, 0.1);
 }
 
-/** What a normalization multiplies with. */
+/** The scale of a normalization. */
 export function scale(graph: GraphBuilder, size: number): Value {
   return graph.weight('scale', [size], 0.9, 1.1);
 }

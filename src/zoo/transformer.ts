@@ -64,7 +64,7 @@ export const mergeHeads: Layer = (x) => {
 export const maskAsFloat: Layer = (mask) =>
   mask.graph.apply('Cast', [mask], { elementType: 'float32', dims: mask.dims }, [int('to', FLOAT32)]);
 
-/** What is added to attention scores: 0 where `visible` is 1; where it is 0, so much less that the softmax becomes 0. */
+/** The bias of attention scores: 0 where `visible` is 1, and so low where it is 0 that the softmax becomes 0. */
 export const hideOthers: Layer = (visible) => {
   const { graph } = visible;
   return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', LOWEST_FLOAT32));

@@ -33,7 +33,7 @@ describe('failures', () => {
     assert.equal(failureOfDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
   });
 
-  test('a process that somebody kills has most likely been in the way of others', () => {
+  test('a process that was killed most likely ran out of memory', () => {
     const failure = failureOfDeath(null, 'SIGKILL', '');
     assert.equal(failure.reason, 'crashed');
     assert.match(failure.message, /ran out of memory/);

@@ -6,7 +6,7 @@ import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report
 import { untilSomethingIsStored } from './support/stored.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
 
-/** Nobody listens on port 1 of a machine like this. */
+/** Port 1 has no listener on a machine like this. */
 const NOBODY = '127.0.0.1:1';
 
 /** An agent in a process of its own, on a free port. */
@@ -50,7 +50,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([agent.address, agent.framework], [address, 'onnxruntime']);
   });
 
-  it('ends when it is told to', async (t) => {
+  it('ends when it is asked to', async (t) => {
     const agent = await agentIn(await workplace(t));
     agent.process.kill('SIGINT');
     const { stderr, code } = await agent.ended;
@@ -73,7 +73,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   }
 });
 
-describe('a server that is none', { ...deadline, concurrency: 2 }, () => {
+describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
   it('is noticed before a model is built', async (t) => {
     const place = await workplace(t);
     const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--server', NOBODY]);
@@ -96,7 +96,7 @@ describe('a server that is none', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe('a web proxy in the environment', deadline, () => {
-  it('is none of our business', async (t) => {
+  it('is not used', async (t) => {
     const place = await workplace(t);
     const proxy = `http://${NOBODY}`;
     const env = { http_proxy: proxy, https_proxy: proxy, grpc_proxy: proxy, no_proxy: undefined, NO_PROXY: undefined };

@@ -43,7 +43,7 @@ describe('dlbricks compose from an empty store', { ...deadline, concurrency: 2 }
     assert.match(stdout, /│ four +│ +4 │ +3 │ +- │ +- │ +- │ +0\.0 % │/);
   });
 
-  it('tells which measurements would count', async (t) => {
+  it('names the measurements that would count', async (t) => {
     const { stderr } = await compose(await workplace(t));
     assert.match(stderr, /^note: only measurements of this system with 1 warm-up runs, 3 runs .*'dlbricks run'/m);
   });
@@ -84,7 +84,10 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');
     assert.equal(code, 1);
-    assert.match(stderr, /^--system zzz: none of the store's systems begins like this; it has:\n/);
+    assert.match(
+      stderr,
+      /^--system zzz: none of the store's systems has a fingerprint that begins so; the store has:\n/,
+    );
     assert(stderr.includes(fingerprint.slice(0, 12)));
   });
 });

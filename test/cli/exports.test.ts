@@ -220,7 +220,7 @@ describe('a reader of standard output who leaves', { ...deadline, concurrency: 2
     assert.equal(reportIn(await contentOf(place.path('report.json'))).models.length, 1);
   });
 
-  it('does not matter where it is standard error that nobody reads', async (t) => {
+  it('does not matter for standard error', async (t) => {
     const place = await workplace(t);
     const { code } = await shell(place, 'mlmodelscope "$@" 2>&1 | true', await validate(place));
     assert.equal(code, 0);

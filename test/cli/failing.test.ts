@@ -29,7 +29,7 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
     assert.match(missing.reason, /^unsupported: .*Mystery/);
   });
 
-  it('is told in a warning when it fails, and below the table', async (t) => {
+  it('is reported in a warning when it fails, and below the table', async (t) => {
     const place = await workplace(t);
     const names = await models(place, chain(WITH_FOREIGN_OPERATOR));
     const { stdout, stderr } = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK]);

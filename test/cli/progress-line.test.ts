@@ -22,7 +22,7 @@ const arbitraryState = fc.record({
 });
 
 describe('a progress bar', () => {
-  it('tells everything where there is room', () => {
+  it('shows everything where there is room', () => {
     assert.equal(
       progressLine(STATE, 120),
       'measuring  17 % [=====-------------------------]   7/39  5 s left  squeezenet1.1: Conv (run 23 of 53)',

@@ -52,7 +52,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
     await until(() => directory.list().length === 0);
   });
 
-  it('waits for a server that is not there yet, and says so', async (t) => {
+  it('waits for a server that has not started yet, and says so', async (t) => {
     const place = await workplace(t);
     const agent = place.start(['agent', ...ANYWHERE, '--server', '127.0.0.1:1']);
     await agent.said(/warning: the server at 127\.0\.0\.1:1 does not answer .*mlmodelscope serve/);
@@ -69,9 +69,9 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
 
   it('wants to know where a server elsewhere reaches it', async (t) => {
     const place = await workplace(t);
-    // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked.
+    // TEST-NET-1 (RFC 5737): an address without a machine, to which nothing is sent.
     const ending = await place.run(['agent', ...ANYWHERE, '--server', '192.0.2.1:7080']);
-    assert.match(ending.stderr, /others cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
+    assert.match(ending.stderr, /other machines cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
     assert.equal(ending.code, 2);
   });
 });
@@ -119,8 +119,8 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
   for (const [name, args, message] of [
     ['a key without its certificate', ['--tls-key', 'key.pem'], /--tls-cert/],
     ['a certificate without its key', ['--tls-cert', 'cert.pem'], /--tls-key/],
-    ['a file that is not there', ['--tls-ca', 'nowhere.pem'], /--tls-ca \S+nowhere\.pem: .*no such file/],
-    ['a certificate that is none', ['--tls-cert', 'key.pem', '--tls-key', 'key.pem'], /PEM/],
+    ['a missing file', ['--tls-ca', 'nowhere.pem'], /--tls-ca \S+nowhere\.pem: .*no such file/],
+    ['an invalid certificate', ['--tls-cert', 'key.pem', '--tls-key', 'key.pem'], /PEM/],
     ['a key of another certificate', ['--tls-cert', 'ca.pem', '--tls-key', 'key.pem'], /key values mismatch/],
     ['an authority as a token', ['--token-file', 'ca.pem'], /16 to 1024 printable characters/],
   ] as const) {

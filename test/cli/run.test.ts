@@ -33,7 +33,7 @@ async function contentOf(store: string): Promise<string> {
 }
 
 describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
-  it('puts the table on standard output and what it is doing on standard error', async (t) => {
+  it('puts the table on standard output and the progress on standard error', async (t) => {
     const place = await workplace(t);
     const { stdout, stderr, code } = await place.run(['dlbricks', 'run', await evaluation(place)]);
     assert.equal(code, 0);

@@ -52,7 +52,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     });
   });
 
-  it('is measured by somebody who has none of the models', async (t) => {
+  it('is measured without any of the models', async (t) => {
     const [owner, other] = [await workplace(t), await workplace(t)];
     await generate(owner);
     const suite = owner.path('given', 'suite');
@@ -108,7 +108,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     await place.write(`given/suite/bricks/${brick}`, chain(['Sin']));
     const ending = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...QUICK]);
     assertOneMessage(ending);
-    assert.match(ending.stderr, new RegExp(`${brick}: its content is not what its name promises`));
+    assert.match(ending.stderr, new RegExp(`${brick}: its content does not have the SHA-256 in its name`));
     assert.equal(ending.code, 2);
     assert.equal(existsSync(place.store), false);
   });

@@ -84,7 +84,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
   });
 
-  test('hands over a few integers, whatever its bricks write', () => {
+  test('hands over a few integers for outputs of any size', () => {
     const { graph: composed } = parseModel(compositeOf([unary('Relu', 2 ** 20)], 0).benchmark.model, 'composite');
     assert.deepEqual(composed.outputs, ['joined']);
     assert.equal(composed.types.get('joined')?.elementType, 'int64');
@@ -95,7 +95,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
     const [relu, tanh] = [0, 1].map((brick) => composed.nodes.find(({ name }) => name === nodeOf(composite, brick)));
     assert.deepEqual(tanh?.inputs, relu?.outputs);
-    // One producer, and one end that nobody reads.
+    // One producer, and one end without a reader.
     assert.equal(composed.nodes.filter(({ opType }) => opType === 'Add').length, 1);
     assert.equal(composite.idleNodes.length, 1);
   });

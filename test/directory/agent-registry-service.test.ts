@@ -67,7 +67,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     );
   });
 
-  test('a lease can be renewed and ended by whoever knows its name', async (t) => {
+  test('a lease can be renewed and ended with its id', async (t) => {
     const { client, directory } = await registryServer(t);
     const { agentId } = await client.unary(registerAgent, { agent: toWireAgent(offer()) }, { deadlineMs });
     await client.unary(renewAgent, { agentId }, { deadlineMs });
@@ -84,8 +84,8 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     ['port 0', { address: '10.0.0.1:0' }, /agent\.address/],
     ['an address of every machine', { address: '0.0.0.0:7070' }, /agent\.address/],
     ['a URL', { address: 'http://10.0.0.1:7070' }, /agent\.address/],
-    ['a framework that is none', { framework: '../x' }, /agent\.framework/],
-    ['a version that is none', { frameworkVersion: 'latest' }, /agent\.frameworkVersion/],
+    ['an invalid framework', { framework: '../x' }, /agent\.framework/],
+    ['an invalid version', { frameworkVersion: 'latest' }, /agent\.frameworkVersion/],
     ['no cores', { cores: 0 }, /agent\.cores/],
     ['no memory', { memoryBytes: 0n }, /agent\.memoryBytes/],
     ['a processor that writes to terminals', { processor: 'fast\u001b[2J' }, /agent\.processor/],

@@ -43,7 +43,7 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     ['a name as people write it', { frameworkName: 'ONNX Runtime Web' }, ['onnxruntime-web 1.30.0']],
     ['a range of versions', { frameworkVersion: '^1.20' }, ['onnxruntime 1.30.0', 'onnxruntime-web 1.30.0']],
     ['both', { frameworkName: 'onnxruntime', frameworkVersion: '<1.20' }, ['onnxruntime 1.19.2']],
-    ['a framework that nobody has', { frameworkName: 'mxnet' }, []],
+    ['a framework without an agent', { frameworkName: 'mxnet' }, []],
   ] as const) {
     test(`finds frameworks by ${name}`, async (t) => {
       assert.deepEqual(await (await threeAgents(t)).frameworks(request), expected);
@@ -98,13 +98,13 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     );
   });
 
-  test('refuses a constraint that is none', async (t) => {
+  test('refuses an invalid constraint', async (t) => {
     const { frameworks, models } = await threeAgents(t);
     await assert.rejects(frameworks({ frameworkVersion: 'newest' }), refusal('usage', /framework_version: "newest"/));
     await assert.rejects(models({ modelVersion: 'x'.repeat(10_000) }), refusal('usage', /model_version/));
   });
 
-  test('lists agents whatever they call their processor', async (t) => {
+  test('lists agents with any name of their processor', async (t) => {
     const { directory, client } = await registryServer(t);
     for (const [i, architecture] of INHERITED_NAMES.entries()) {
       directory.register(offer({ address: `10.0.0.${i + 1}:7070`, architecture }));

@@ -88,7 +88,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     const content = new Map(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)]));
     await assert.rejects(
       loadSubmission({ manifestPath: 'evaluations/e.yml', files: content, graphs: new Map() }),
-      /graphs\/net\.onnx is not the file that its manifest means: expected sha256/,
+      /graphs\/net\.onnx is not the file of its manifest: expected sha256/,
     );
   });
 

@@ -34,7 +34,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     ['a span of infinite duration', span('"duration":1e999'), /a duration of Infinity ms/],
     ['a span without a duration', span('"tags":[]'), /duration: expected a number/],
     [
-      'an index that is none',
+      'an invalid index',
       span('"duration":1,"tags":[{"key":"layer_sequence_index","value":"first"}]').replace('c_predict', 'conv'),
       /layer_sequence_index: expected a number/,
     ],
@@ -48,7 +48,7 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
       /a duration of -1 ms/,
     ],
-    ['a file of no known format', '<xml/>', /begins like none of the formats/],
+    ['a file of no known format', '<xml/>', /does not begin like any of the known formats/],
   ];
   for (const [what, text, message] of cases) {
     test(what, async () => {
@@ -56,7 +56,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     });
   }
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
   });
 

@@ -78,7 +78,7 @@ describe('a wrong row is named with its line', () => {
       `${first}{"model":"net","index":4,"last":2}`,
       /line 2: last: 2 is before/,
     ],
-    ['shapes that are none', `${first}{"model":"net","index":1,"op":"Relu","input_shapes":"huge"}`, /line 2: .*huge/],
+    ['invalid shapes', `${first}{"model":"net","index":1,"op":"Relu","input_shapes":"huge"}`, /line 2: .*huge/],
     [
       'the same index with another operator',
       `${first}{"model":"net","index":0,"op":"Tanh"}`,

@@ -19,7 +19,7 @@ for (const [algorithm, digest] of [
   });
 }
 
-test('another file is an error that tells both checksums', async (t) => {
+test('another file is an error that names both checksums', async (t) => {
   const folder = await folderWith(t, { 'a.onnx': 'abc' });
   const wanted = '0'.repeat(64);
   await assert.rejects(verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'sha256', digest: wanted }), (error) => {

@@ -27,7 +27,11 @@ function yamlOf({ inputs = '[batch, 3]', dimensions = '{}', model = '{graph_path
 test('inputs and outputs keep sizes and symbols', () => {
   const { inputs, outputs } = manifestOf('model', yamlOf({ inputs: '[batch, s, 3]', dimensions: '{s: 128}' }));
   assert.deepEqual(inputs, [{ layer_name: 'x', element_type: 'float32', dimensions: ['batch', 's', 3] }]);
-  assert.deepEqual(outputs[0]?.dimensions, ['batch', 'found'], 'an output may have dimensions that only a run tells');
+  assert.deepEqual(
+    outputs[0]?.dimensions,
+    ['batch', 'found'],
+    'an output may have dimensions that are known only after a run',
+  );
 });
 
 test('the batch size binds batch, the manifest everything else', () => {
@@ -41,7 +45,7 @@ test('a symbol of an input that nothing binds is a problem', () => {
   ]);
 });
 
-test('an unbound symbol is found whatever else is wrong', () => {
+test('an unbound symbol is found beside other problems', () => {
   const problems = problemsOf('model', yamlOf({ inputs: '[s]' }).replace('name: a\n', ''));
   assert.equal(problems.length, 2);
 });
@@ -60,7 +64,7 @@ test('an empty dimension is a problem', () => {
   );
 });
 
-test('an element type that nobody knows is a problem', () => {
+test('an unknown element type is a problem', () => {
   const yaml = yamlOf({}).replace('float32', 'float');
   assert.match(
     problemsOf('model', yaml).join(),
@@ -96,11 +100,7 @@ const WRONG_SOURCES: readonly [what: string, model: string, problem: RegExp][] =
     `{graph_path: "https://a/b.onnx", checksum: ${SHA256}}`,
     /\(files are not downloaded\), found "https:/,
   ],
-  [
-    'a zoo name that is none',
-    '{graph_path: "zoo:../a"}',
-    /model.graph_path: expected .* zoo:NAME, found "zoo:\.\.\/a"/,
-  ],
+  ['an unknown zoo name', '{graph_path: "zoo:../a"}', /model.graph_path: expected .* zoo:NAME, found "zoo:\.\.\/a"/],
 ];
 
 for (const [what, model, problem] of WRONG_SOURCES) {

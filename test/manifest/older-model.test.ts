@@ -131,15 +131,10 @@ const PROBLEMS: readonly [what: string, from: string | RegExp, to: string, probl
     'is_archive: true',
     /model.is_archive: expected false .*, found the boolean true/,
   ],
-  ['a checksum that is none', MD5, 'abc', /model.graph_checksum: expected an MD5 .*, found "abc"/],
-  ['a range that is none', '1.x', 'new', /framework.version: expected a range of versions .*, found "new"/],
-  ['a version that is none', '1.10', 'one', /version: expected a version such as 1.0, found "one"/],
-  [
-    'dimensions that are none',
-    '[3, 224, 224]',
-    '[3, wide]',
-    /inputs\[0\].parameters.dimensions: expected a list of dim/,
-  ],
+  ['an invalid checksum', MD5, 'abc', /model.graph_checksum: expected an MD5 .*, found "abc"/],
+  ['an invalid range', '1.x', 'new', /framework.version: expected a range of versions .*, found "new"/],
+  ['an invalid version', '1.10', 'one', /version: expected a version such as 1.0, found "one"/],
+  ['invalid dimensions', '[3, 224, 224]', '[3, wide]', /inputs\[0\].parameters.dimensions: expected a list of dim/],
   ['an unknown element type', 'float32', 'floot', /inputs\[0\].parameters.element_type: expected an element type/],
   ['an unknown key', 'license:', 'licence:', /licence: expected a known key, .*did you mean "license"/],
 ];
@@ -152,7 +147,7 @@ for (const [what, from, to, problem] of PROBLEMS) {
   });
 }
 
-test("a DLSpec manifest without its header is told so, and is not taken for an older one's", () => {
+test("a DLSpec manifest without its header gets a message, and is not taken for an older one's", () => {
   const inputs = 'inputs: [{layer_name: x, element_type: float32, dimensions: [1]}]';
   assert.match(problemsOf('model', `name: a\n${inputs}\n`).join('\n'), /dlspec: expected "model\/v1", found nothing/);
 });

@@ -78,8 +78,8 @@ describe('where the parameters do not say how, there are no steps, and a note sa
   const cases: readonly [string, RegExp][] = [
     ['mean: [1, 2]', /mean is neither a number nor three/],
     ['scale: 0', /scale is 0/],
-    ['color_mode: CMYK', /color_mode is none of RGB, BGR/],
-    ['layout: WHC', /layout is none of CHW, HWC/],
+    ['color_mode: CMYK', /color_mode is not one of RGB, BGR/],
+    ['layout: WHC', /layout is not one of CHW, HWC/],
     ['max_dimension: 600', /max_dimension/],
     ['min_dimension: 100, keep_aspect_ratio: true', /min_dimension is less than the input/],
   ];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT_CODES, PlatformError } from '../../src/base/errors.js';
-import { orThrow } from '../../src/manifest/problem.js';
+import { parseDocument } from '../../src/manifest/document.js';
+import { formatProblems, orThrow } from '../../src/manifest/problem.js';
 import { problemsOf, read } from './read-manifest.js';
 
 const HEAD = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\n';
@@ -134,4 +135,31 @@ test('thrown, they are one manifest error with a line each and exit code 2', () 
       return true;
     },
   );
+});
+
+test('a hundred problems of a manifest are shown, then how many more there are', () => {
+  const problems = Array.from({ length: 150 }, (_, index) => {
+    return { file: 'm.yml', line: index + 1, column: 1, path: 'name', expected: 'a name', found: 'none' };
+  });
+  const lines = formatProblems(problems).split('\n');
+  assert.equal(lines.length, 101);
+  assert.match(lines[99] ?? '', /^m\.yml:100:1: /);
+  assert.equal(lines[100], 'm.yml: and 50 more problems');
+});
+
+test('the first byte that is not UTF-8 is named with its place', () => {
+  const parsed = parseDocument('m.yml', Buffer.concat([Buffer.from('ü: 1\nb: '), Buffer.from([0xff, 0x31, 0x0a])]));
+  assert.deepEqual(parsed, {
+    ok: false,
+    problems: [
+      {
+        file: 'm.yml',
+        line: 2,
+        column: 4,
+        path: 'document',
+        expected: 'UTF-8 text',
+        found: 'the byte 0xff at offset 9, which is not part of it',
+      },
+    ],
+  });
 });

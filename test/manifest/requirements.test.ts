@@ -36,7 +36,7 @@ test('a system that is all that is required may run', () => {
   assert.deepEqual(unmetRequirements(resolved(hardware, { name: 'onnxruntime', version: '^1.20' }), SYSTEM), []);
 });
 
-test('everything that the system is not is told', () => {
+test('all unmet requirements are reported', () => {
   const hardware = { architecture: 'arm64', processor: 'Xeon', cores: { min: 4 }, memory: { min_gib: 8 } } as const;
   assert.deepEqual(unmetRequirements(resolved(hardware, { name: 'onnxruntime', version: '1.6.0' }), SYSTEM), [
     'hardware: expected architecture arm64, found x64',
@@ -47,7 +47,7 @@ test('everything that the system is not is told', () => {
   ]);
 });
 
-test('a model that needs another framework is told', () => {
+test('a model that needs another framework is reported', () => {
   const manifest = manifestOf(
     'model',
     'name: a\nversion: 1.0\nframework: {name: MXNet, version: 1.x}\ninputs: [{type: image}]\nmodel: {graph_path: a.onnx}',

@@ -99,7 +99,7 @@ test('a model that the zoo lacks is a problem, with the one that was meant', asy
   ]);
 });
 
-test('two models of one name are a problem, because results are told apart by it', async (t) => {
+test('two models of one name are a problem, because the name identifies results', async (t) => {
   const e = evaluation('models: [zoo:resnet18, ../a.yml]');
   assert.deepEqual(
     await problems(t, { 'evaluations/e.yml': e, 'a.yml': model('resnet18', '{graph_path: zoo:resnet50}') }),
@@ -126,7 +126,7 @@ test('a user may name a model by manifest, file or zoo name', async (t) => {
   }
 });
 
-test('a user who names something else is told what may be named', async () => {
+test('a user who names something else gets the list of valid names', async () => {
   const result = await resolveModel('model.pb');
   assert.ok(!result.ok);
   assert.match(result.problems.map(formatProblem).join(), /expected a model manifest \(\.yml\), an ONNX file/);

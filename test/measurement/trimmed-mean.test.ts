@@ -18,7 +18,7 @@ describe('the trimmed mean', () => {
     test(what, () => assert.equal(trimmedMean(samples), mean));
   }
 
-  test('of no samples there is none', () => assert.ok(Number.isNaN(trimmedMean([]))));
+  test('of no samples does not exist', () => assert.ok(Number.isNaN(trimmedMean([]))));
 
   test('leaves the samples in their order', () => {
     const samples = [3, 1, 2];

@@ -8,7 +8,7 @@ import { encodeModelToBytes } from '../../src/onnx/write-model.js';
 import { floatTensor, GraphBuilder, int64Tensor } from '../plugins/dlbricks/support/graph-builder.js';
 import { generatedModels } from '../plugins/dlbricks/support/generated-graph.js';
 
-/** What a model is, whatever its weights are: sizes of weights instead of their values. */
+/** A model without its weights: sizes of weights instead of their values. */
 function withoutValues({ graph, irVersion, opsets }: Model, kept: ReadonlyMap<string, Tensor>) {
   const { nodes, inputs, outputs, initializers, types } = graph;
   const constants = new Map(

@@ -57,7 +57,7 @@ describe('sizes', () => {
     assert.deepEqual(model.graph.types.get('x')?.dims, ['N', 4]);
   });
   test('a fixed batch that is the asked one is fine', () => assert.deepEqual(bound([[4, 3]], {}, 4), [[4, 3]]));
-  test('a fixed batch is fine where nobody asked for one', () => assert.deepEqual(bound([[4, 3]], {}, 1), [[4, 3]]));
+  test('a fixed batch is fine where none was requested', () => assert.deepEqual(bound([[4, 3]], {}, 1), [[4, 3]]));
 });
 
 describe('what cannot be bound', () => {
@@ -83,10 +83,10 @@ describe('what cannot be bound', () => {
     [
       'an input of unknown rank',
       () => bindDimensions(modelOf([value('x')]), new Map(), { batch: 1 }),
-      /how many dimensions/,
+      /does not state its number of dimensions/,
     ],
-    ['a size that is none', () => bound([['N', 'T']], { T: 1.5 }, 1), /"T" cannot be 1\.5/],
-    ['a batch that is none', () => bound([['N']], {}, 0), /batch of 0/],
+    ['an invalid size', () => bound([['N', 'T']], { T: 1.5 }, 1), /"T" cannot be 1\.5/],
+    ['an invalid batch', () => bound([['N']], {}, 0), /batch of 0/],
   ];
   for (const [what, bind, pattern] of wrong) {
     test(what, () => assert.throws(bind, { name: 'PlatformError', message: pattern }));

@@ -198,7 +198,7 @@ describe('the empty name stands for what is absent', () => {
     initializer: [...nameless, floats('most', [0.5], [])],
   });
 
-  test('so that a nameless initializer of a branch becomes nobody else’s input', () => {
+  test('so that a nameless initializer of a branch does not become an input', () => {
     const hoisted = hoistSubgraphWeights(conditional(clipping, negating));
     assert.deepEqual([...hoisted.graph.initializers.keys()], []);
     const [thenBranch] = hoisted.graph.nodes[0]?.attributes ?? [];

@@ -48,7 +48,7 @@ describe('layers', () => {
     assert.deepEqual(operators(parsed(quantized, scale)), ['DequantizeLinear', 'Add']);
   });
 
-  test('are nodes with subgraphs, whatever they read', () => {
+  test('are all nodes with subgraphs', () => {
     const body = graph({ node: [node('Add', ['x', 'w'], ['o'])], output: [value('o', [1, 4])] });
     const branches = [graphAttribute('then_branch', body), graphAttribute('else_branch', body)];
     const initializer = [floats('w', [1, 2, 3, 4], [1, 4]), integers('flag', [1n], [])];
@@ -110,7 +110,7 @@ describe('types', () => {
     assert.deepEqual(layerGraph(of).constants.get('w')?.dims, [1, 4]);
   });
 
-  test('that nobody knows are an error that names the node', () => {
+  test('that stay unknown are an error that names the node', () => {
     const of = parsed([node('Abs', ['x'], ['a'], [], { name: 'first' }), node('Neg', ['a'], ['y'])]);
     assert.throws(
       () => layerGraph(of),

@@ -156,9 +156,9 @@ describe('a graph that is wrong', () => {
     ],
     ['a node that needs itself is a cycle', pipeline([node('Add', ['x', 'y'], ['y'])]), /circle: .*makes "y" \(Add\)/],
     [
-      'a value that nothing makes names node and value',
+      'a value that no node makes names node and value',
       pipeline([node('Add', ['x', 'gone'], ['y'], [], { name: 'sum' })]),
-      /node "sum" \(Add\) uses the value "gone", which nothing makes/,
+      /node "sum" \(Add\) uses the value "gone", which no node makes/,
     ],
     [
       'a value that is made twice',
@@ -166,7 +166,7 @@ describe('a graph that is wrong', () => {
       /"y" is made twice/,
     ],
     ['a node that makes an input', pipeline([node('Relu', ['x'], ['x'])]), /"x" is made twice/],
-    ['an output that nothing makes', pipeline([]), /nothing makes the output "y"/],
+    ['an output that no node makes', pipeline([]), /no node makes the output "y"/],
     ['a graph without outputs', pipeline([], { output: [] }), /has no output/],
     ['a model without a graph', model({}, { graph: undefined }), /holds no graph/],
     [
@@ -203,7 +203,7 @@ describe('a graph that is wrong', () => {
 });
 
 describe('types', () => {
-  test('symbols, unnamed dimensions, sizes and unknown ranks are told apart', () => {
+  test('symbols, unnamed dimensions, sizes and unknown ranks are distinguished', () => {
     const bytes = pipeline([node('Relu', ['x'], ['h']), node('Relu', ['h'], ['y'])], {
       input: [value('x', ['N', '', 4])],
       output: [value('y')],

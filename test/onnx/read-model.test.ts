@@ -43,7 +43,7 @@ describe('a file that is no model', () => {
     );
   }
 
-  test('a file that is not there', LIMIT, () =>
+  test('a missing file', LIMIT, () =>
     withTemporaryFolder(async (folder) => assert.match(await refusal(join(folder, 'no.onnx')), /does not exist/)),
   );
   test('a folder', LIMIT, () =>
@@ -51,7 +51,7 @@ describe('a file that is no model', () => {
   );
 
   const posixOnly = process.platform === 'win32' ? 'no such files here' : false;
-  test('a pipe that nobody writes to', { ...LIMIT, skip: posixOnly }, () =>
+  test('a pipe without a writer', { ...LIMIT, skip: posixOnly }, () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, 'pipe.onnx');
       execFileSync('mkfifo', [path]);

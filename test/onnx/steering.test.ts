@@ -47,7 +47,7 @@ describe('kept, because they decide what is computed, are', () => {
     }
   });
 
-  test('what sizes are computed with, of whatever type it is, and what that is computed from', () => {
+  test('values from which sizes are computed, of any type, directly or indirectly', () => {
     const nodes = [
       node('Shape', ['x'], ['shape']),
       node('Cast', ['shape'], ['floats'], [int('to', 1)]),
@@ -88,7 +88,7 @@ describe('taken for weights are', () => {
       assert.ok(!isKept('Mul', floats('c', [learned], [])), `${learned}`);
     }
   });
-  test('parameters of one element, whatever their value', () => {
+  test('parameters of one element, of any value', () => {
     for (const operator of ['Conv', 'BatchNormalization', 'Gemm']) {
       assert.ok(!isKept(operator, floats('c', [-(2 ** -8)], [1])), operator);
     }

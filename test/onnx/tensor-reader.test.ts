@@ -83,7 +83,7 @@ test('integers that are not packed are refused rather than ignored', () => {
   assert.throws(() => parseModel(bytes, 'm.onnx'), /field 7 of a TensorProto has wire type 0/);
 });
 
-test('a tensor in an attribute is loaded whatever its size, as raw_data and without a name', async () => {
+test('a tensor in an attribute of any size is loaded, as raw_data and without a name', async () => {
   const values = new Float32Array(100_000).fill(1.5);
   const t = tensor('secret', 'float32', [values.length], { floatData: [...values] });
   await withTemporaryFolder(async (folder) => {

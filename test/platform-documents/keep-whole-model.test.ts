@@ -63,7 +63,7 @@ describe('a whole model in the form of the platform', () => {
     assert.equal(root.startTime + root.duration, Date.parse(MODEL.measurement.measuredAt) * 1000);
   });
 
-  it('is not there for a model that failed', async () => {
+  it('does not exist for a model that failed', async () => {
     const store = await openMemoryStore();
     const outcome = { kind: 'failure', reason: 'crashed', message: 'x' } as const;
     await keepWholeModel(store, { ...MODEL, measurement: sampleMeasurement(1, { outcome }) });

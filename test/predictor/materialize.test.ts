@@ -96,7 +96,7 @@ describe('materialize', () => {
     });
   });
 
-  test('booleans are 0 or 1 whatever range is asked for', () => {
+  test('booleans are 0 or 1 for every range', () => {
     const flags = benchmarkOf({
       inputs: { x: { dims: [64], elementType: 'bool' } },
       nodes: [{ opType: 'Not', inputs: ['x'], outputs: ['y'] }],
@@ -125,7 +125,7 @@ describe('materialize', () => {
       name: 'an input that nothing is said about',
       benchmark: { ...matMul, inputs: matMul.inputs.slice(0, 1) },
       code: 'usage',
-      message: /how to fill the graph's input w/,
+      message: /the fill of the graph's input w is missing/,
     },
     {
       name: 'an input that the graph does not have',

@@ -73,7 +73,7 @@ describe('classes', () => {
     assert.deepEqual(first, { kind: 'classification', index: 1, label: '', probability: 2 });
   });
 
-  test('an output without a batch cannot be told apart', () => {
+  test('an output without a batch cannot be divided', () => {
     assert.throws(() => rawOf('y', floats([3], [1, 2, 3]), 0, 2), /ask for batch_size 1/);
     assert.equal(rawOf('y', floats([3], [1, 2, 3]), 0, 1).kind, 'raw');
   });

@@ -21,7 +21,7 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
     for (let i = 0; i < 3; i++) await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
   });
 
-  test('of requests that do not come: the call is told in seconds, then the connection is closed', async (t) => {
+  test('of missing requests: the call gets an error within seconds, then the connection is closed', async (t) => {
     const { address } = await echoServer(t, { limits: { requestMs: 50 } });
     const { session, call } = handMadeClient(t, address);
     const closed = once(session, 'close');

@@ -51,7 +51,7 @@ async function flakyServer(t: TestContext, failures: number) {
 const deadlineMs = 10_000;
 
 describe('an RPC client', { timeout: 30_000 }, () => {
-  test('makes a read again where nobody answered', async (t) => {
+  test('makes a read again without an answer', async (t) => {
     const { client, called } = await flakyServer(t, 2);
     await client.unary(RegistryService.frameworkManifests, { frameworkName: '', frameworkVersion: '' }, { deadlineMs });
     assert.equal(called(), 3);
@@ -142,7 +142,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     client.close();
   });
 
-  test('says where nobody listens, and what to do', async (t) => {
+  test('names the address without a listener, and says what to do', async (t) => {
     const client = createRpcClient('127.0.0.1:1', 'server');
     t.after(() => client.close());
     const request = { frameworkName: '', frameworkVersion: '' };

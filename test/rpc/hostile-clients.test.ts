@@ -54,7 +54,7 @@ describe('many clients', { timeout: 60_000 }, () => {
     await assertAnswers(clientOf(t, address));
   });
 
-  test('streams that are opened and reset at once by the thousand harm nobody', async (t) => {
+  test('thousands of streams that are opened and reset at once do no harm', async (t) => {
     const { address, isRunning } = await serverProcess(t);
     const { call, session } = handMadeClient(t, address);
     // Node.js closes a connection that does this, sooner or later.
@@ -305,7 +305,7 @@ describe('slow clients', { timeout: 60_000 }, () => {
     await once(stream, 'close');
   });
 
-  test('100 of them keep nobody else waiting', async (t) => {
+  test('100 of them do not delay other clients', async (t) => {
     const { address } = await serverProcess(t, { requestMs: 5000 });
     for (let i = 0; i < 100; i++) {
       const stream = handMadeClient(t, address).call(echo.repeat.path);
@@ -357,13 +357,13 @@ describe('malformed requests', { timeout: 60_000 }, () => {
       status.INTERNAL,
     ],
     [
-      'a compression that nobody knows',
+      'an unknown compression',
       echo.repeat.path,
       { 'grpc-encoding': 'br' },
       Buffer.concat([messagePrefix(1, true), Buffer.from('y')]),
       status.UNIMPLEMENTED,
     ],
-    ['a deadline that is none', echo.repeat.path, { 'grpc-timeout': 'soon' }, good, status.INTERNAL],
+    ['an invalid deadline', echo.repeat.path, { 'grpc-timeout': 'soon' }, good, status.INTERNAL],
   ];
   for (const [name, path, headers, body, expected] of calls) {
     test(`${name}: ${status[expected ?? 0]}`, async (t) => {

@@ -66,7 +66,7 @@ describe('HOST:PORT', () => {
     'x[::1]:7070',
     '',
   ]) {
-    test(`${JSON.stringify(text)} is none`, () => assert.equal(parseHostPort(text), undefined));
+    test(`${JSON.stringify(text)} is invalid`, () => assert.equal(parseHostPort(text), undefined));
   }
 });
 
@@ -80,7 +80,7 @@ describe('the address to listen on', () => {
   });
 
   test('of an unknown name is an error that names it', async () => {
-    // RFC 1035, 2.3.4: labels have at most 63 characters, so that nobody is asked for this one.
+    // RFC 1035, 2.3.4: labels have at most 63 characters, so that no server is asked for this one.
     const name = 'x'.repeat(64);
     const refused = refusal('unavailable', /^cannot listen on x{64}: .+; choose another address$/);
     await assert.rejects(addressToListenOn(name), refused);

@@ -106,7 +106,7 @@ describe('a status', { timeout: 20_000 }, () => {
 
   const refused = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ';
 
-  test('where nobody answers, it says why without the words of the library, and what to do', () => {
+  test('without an answer, it says why without the words of the library, and what to do', () => {
     assert.equal(
       from(status.UNAVAILABLE, refused),
       'the server at platform.example:7080 does not answer (connect ECONNREFUSED 127.0.0.1:1); check the address, or ' +
@@ -119,7 +119,7 @@ describe('a status', { timeout: 20_000 }, () => {
     );
   });
 
-  test('where nobody answers in time, it says what to do', () => {
+  test('without an answer in time, it says what to do', () => {
     assert.equal(
       from(status.DEADLINE_EXCEEDED, 'Deadline exceeded after 0.5s'),
       'the server at platform.example:7080 does not answer in time; check the address, or start a server there with ' +

@@ -93,7 +93,7 @@ describe('an address that others can reach', { timeout: 30_000 }, () => {
   });
 
   test('is never spoken to in plain text', async (t) => {
-    // TEST-NET-1 (RFC 5737): nobody is there, and a plain connection would not even be tried.
+    // TEST-NET-1 (RFC 5737): an address without a machine; a plain connection would not even be tried.
     const client = createRpcClient('192.0.2.1:1', 'agent', { tls: false, security: { token: TOKEN } });
     t.after(() => client.close());
     await assert.rejects(client.unary(echo.repeat, Buffer.from('x'), { deadlineMs: 500 }), PlatformError);

@@ -39,7 +39,7 @@ async function longestWait(client: RpcClient, work?: Promise<unknown>): Promise<
 }
 
 describe('a submission that makes a lot of work', deadline, () => {
-  it('keeps nobody else waiting', async (t) => {
+  it('does not delay other clients', async (t) => {
     const script = fileURLToPath(new URL('server-process.js', import.meta.url));
     const options: ServerProcessOptions = { evaluation: ID, resultCharacters: 0, limits: {} };
     const { address } = await forked(t, script, options);

@@ -23,7 +23,7 @@ async function fresh(t: TestContext, limits = {}) {
 }
 
 describe('an evaluation', deadline, () => {
-  it('is told of from its start to its result', async (t) => {
+  it('has events from its start to its result', async (t) => {
     const { platform, attach } = await fresh(t);
     const told: EvaluationEvent[] = [
       { kind: 'planned', summary: 'four layers', known: 1, toMeasure: 3 },
@@ -88,7 +88,7 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual(later, [2]);
   });
 
-  it('tells a follower who comes in the middle how far measuring is', async (t) => {
+  it('shows a follower who comes in the middle the progress of measuring', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(
       scripted(async function* (_request, context) {
@@ -210,7 +210,7 @@ describe('a plugin that', deadline, () => {
     });
     const last = await endWith(t, hang, { silenceMs: 100 });
     assert.ok(last?.kind === 'failed' && last.code === 'timeout');
-    assert.match(last.message, /the plugin bad has said nothing/);
+    assert.match(last.message, /the plugin bad has sent no event/);
   });
 
   it('floods events fails its own evaluation', async (t) => {
@@ -228,12 +228,12 @@ describe('a plugin that', deadline, () => {
     assert.ok(last?.kind === 'failed' && last.message.includes('ended without a result'));
   });
 
-  it('tells what is no event fails its own evaluation', async (t) => {
+  it('sends an invalid event fails its own evaluation', async (t) => {
     const last = await endWith(t, async function* () {
       yield await Promise.resolve({ kind: 'estimate', model: 'four', coverage: 7 } as const);
     });
     assert.ok(last?.kind === 'failed');
-    assert.match(last.message, /the plugin bad told something that is no event: coverage/);
+    assert.match(last.message, /the plugin bad sent an invalid event: coverage/);
   });
 
   it('does not stop when it is cancelled is left behind', async (t) => {

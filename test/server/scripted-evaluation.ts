@@ -16,7 +16,7 @@ export const obedient = scripted(async function* () {
   yield await Promise.resolve(DONE);
 });
 
-/** Waits until it is told to stop. */
+/** Waits until it is asked to stop. */
 export function untilStopped({ signal }: EvaluationContext): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -181,7 +181,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
     await until(() => children.every((pid) => !exists(pid)));
   });
 
-  it('ends with its plugins when it is told to', async (t) => {
+  it('ends with its plugins when it is asked to', async (t) => {
     const place = await workplace(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     await addressOf(server);
@@ -193,7 +193,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
     assert.ok(children.every((pid) => !exists(pid)));
   });
 
-  it('says what is missing where nobody can run an evaluation', async (t) => {
+  it('says what is missing where no plugin can run an evaluation', async (t) => {
     const place = await workplace(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const address = await addressOf(server);

@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openPlatform, submitted } from './fake-platform.js';
 import { scripted } from './scripted-evaluation.js';
 
-/** What it is told on its command line, as JSON. */
+/** Its command line, as JSON. */
 export interface ServerProcessOptions {
   readonly evaluation: string;
   readonly resultCharacters: number;

@@ -34,7 +34,7 @@ const registration = (changes = {}): AttachRequest => {
 };
 
 describe('the evaluation service', deadline, () => {
-  it('takes, tells of, lists and gives back an evaluation of a plugin in another process', async (t) => {
+  it('takes, shows, lists and returns an evaluation of a plugin in another process', async (t) => {
     const { client, attach } = await serving(t);
     await attach(obedient);
     assert.equal((await client.submit(ID, submission())).state, 'queued');
@@ -51,7 +51,7 @@ describe('the evaluation service', deadline, () => {
     assert.equal((JSON.parse(plugin?.manifestSchemaJson ?? '') as { type: string }).type, 'object');
   });
 
-  it('goes on when its follower leaves, and tells whoever comes back what is new', async (t) => {
+  it('goes on when its follower leaves, and sends the new events to a follower who comes back', async (t) => {
     const { client, attach } = await serving(t);
     let goOn = (): void => {};
     const gone = new Promise<void>((resolve) => (goOn = resolve));
@@ -136,8 +136,8 @@ describe('a plugin over gRPC', deadline, () => {
   }
 
   for (const [what, changes, expected] of [
-    ['a name that is none', { name: 'a b' }, /name: a name has up to 100 letters/],
-    ['a schema that is none', { manifestSchemaJson: '[]' }, /manifestSchemaJson: a JSON Schema is a JSON object/],
+    ['an invalid name', { name: 'a b' }, /name: a name has up to 100 letters/],
+    ['an invalid schema', { manifestSchemaJson: '[]' }, /manifestSchemaJson: a JSON Schema is a JSON object/],
     ['no slot', { slots: 0 }, /slots: /],
   ] as const) {
     it(`is refused with ${what}`, async (t) => {
@@ -147,7 +147,7 @@ describe('a plugin over gRPC', deadline, () => {
     });
   }
 
-  it('that tells what is no event loses its stream, and nobody else anything', async (t) => {
+  it('that sends an invalid event loses its stream, without effect on others', async (t) => {
     const { server, client, attach } = await serving(t);
     await attach(obedient);
     const estimate = { model: 'm', latencyMs: 1, lowMs: undefined, highMs: undefined, coverage: 7 };

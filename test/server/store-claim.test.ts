@@ -66,7 +66,7 @@ describe('the claim to a store', deadline, () => {
     const said: string[] = [];
     const onWait = (message: string) => said.push(message);
     const second = await StoreClaim.take(store, { role: 'server', clock: fast, onWait });
-    assert.match(said.join(), /did not say that the work on this store has ended; waiting 5 s/);
+    assert.match(said.join(), /did not release this store; waiting 5 s/);
     wake();
     await first.lost;
     await first.release();

@@ -28,7 +28,7 @@ describe('the OTEL_* variables', () => {
     assert.deepEqual(tracesExportersIn({ OTEL_TRACES_EXPORTER: 'none' }), []);
   });
 
-  test('are refused where they ask for what is not there', () => {
+  test('are refused where they name something unknown', () => {
     assert.throws(() => tracesExportersIn({ OTEL_TRACES_EXPORTER: 'jaeger' }), isUsage);
     assert.throws(() => otlpProtocolIn({ OTEL_EXPORTER_OTLP_PROTOCOL: 'smoke' }), isUsage);
   });

@@ -24,7 +24,7 @@ test('without OTEL_* variables nothing of OpenTelemetry is loaded', deadline, ()
 });
 
 test(
-  'a receiver that is not there is told in a warning, and the command is as successful as without',
+  'a missing receiver is reported in a warning, and the command is as successful as without',
   deadline,
   async (t) => {
     const place = await workplace(t);

@@ -79,7 +79,7 @@ describe('the store', () => {
     const { code, stderr } = await place.run(['trace', 'show', 'latest']);
     assert.deepEqual(
       [code, stderr.trim()],
-      [1, 'no trace latest is in the store; `mlmodelscope trace list` shows those that are'],
+      [1, 'no trace latest is in the store; `mlmodelscope trace list` shows the traces in it'],
     );
   });
 });

@@ -128,7 +128,7 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
     assert.deepEqual(await readdir(folder), [`${SMALL}.onnx`]);
   });
 
-  test('what others are writing stays, what nobody writes to for an hour goes', async () => {
+  test('files that others are writing stay, files without a write for an hour are removed', async () => {
     await ensureZooModel(SMALL, { cacheDir });
     const alive = `.x.onnx.another-host.1.00000000.tmp`;
     const abandoned = `.x.onnx.another-host.2.00000000.tmp`;

@@ -21,11 +21,11 @@ const BRICK_IR_VERSION = 10;
 
 /** The runnable ONNX model of one unique sequence, without weights. Its `signature` names it. */
 export interface Brick extends Benchmark {
-  /** Operators in order, for people: "Conv", "BatchNormalization". */
+  /** The operators in order, for display: "Conv", "BatchNormalization". */
   readonly operators: readonly string[];
 }
 
-/** How many operators are named before the rest is counted. */
+/** Most operators that a name lists; the rest is counted. */
 const MOST_OPERATORS_SHOWN = 4;
 
 /** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
@@ -34,17 +34,17 @@ export function operatorsLabel(operators: readonly string[]): string {
   return `${operators.slice(0, MOST_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
 }
 
-/** What names of constants begin with: an input that is one is a weight, every other input an activation. */
+/** Prefix of the names of constants. An input with this prefix is a weight; every other input is an activation. */
 const CONSTANT = 'c';
 
-/** Whether an input of a brick becomes an initializer or is fed with every run; its name says so. */
+/** Whether an input of a brick becomes an initializer. The others are fed in every run. The name decides. */
 export function roleOf(inputName: string): BenchmarkInput['role'] {
   return inputName.startsWith(CONSTANT) ? 'weight' : 'activation';
 }
 
 /**
- * New names in the order in which values are first met, so that what something was called, and where in its model it
- * stood, leaves no trace.
+ * Names values in the order of their first use. The new names show neither the original ones nor the place in the
+ * model.
  */
 class Anonymizer implements Renaming {
   private readonly names = new Map<string, string>();
@@ -54,7 +54,7 @@ class Anonymizer implements Renaming {
     return `v${this.count++}`;
   }
 
-  /** Names a value that no layer of the sequence makes. */
+  /** Names a value that is written outside of the sequence. */
   nameConstant(value: string): void {
     if (!this.names.has(value)) this.names.set(value, `${CONSTANT}${this.count++}`);
   }
@@ -85,9 +85,10 @@ function canonicalOpsets({ opsets }: LayerGraph, nodes: readonly Node[]): Readon
 }
 
 /**
- * Cuts a sequence out of its model as a brick. Everything that tells apart two sequences worth measuring apart is in the
- * brick's file, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
- * opset versions, which inputs are weights. Nothing else is: no names, no weights. So the hash of the file is the signature.
+ * Cuts a sequence out of its model as a brick. The brick's file holds everything that can make two sequences run
+ * differently, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
+ * opset versions, which inputs are weights. It holds nothing else: no names, no weights. The hash of the file is
+ * therefore the signature.
  *
  * The order of the nodes is the model's topological order.
  */

@@ -14,10 +14,11 @@ import type { Brick } from './brick.js';
 import { emptyCall } from './empty-call.js';
 import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
-// For runtimes without a profile. A brick on its own is not what it is inside a model: its weights stay in the cache between two runs, its outputs leave
-// the runtime's memory arena for fresh pages, and the cost of the call counts in full. In context it is measured as several
-// copies in one graph, each with weights of its own, all outputs consumed by a Shape node, so that nothing but a few
-// integers leaves. What the Shape nodes and the call cost is measured by a baseline without the copies, and subtracted.
+// For runtimes without a profile. A brick on its own runs differently from a brick inside a model: its weights stay in
+// the cache between two runs, its outputs leave the runtime's memory arena for fresh pages, and the cost of the call
+// counts in full. In context it is measured as several copies in one graph, each with weights of its own, all outputs
+// consumed by a Shape node, so that nothing but a few integers leaves. A baseline without the copies measures the cost
+// of the Shape nodes and of the call, which is subtracted.
 
 /** How a brick is measured in the context of a model. Its latency: (benchmark - baseline) / copies. */
 export interface InContext {
@@ -26,7 +27,7 @@ export interface InContext {
   readonly baseline: Benchmark;
 }
 
-/** A brick, and the copies of it that are measured in its stead; without them it is measured itself. */
+/** A brick, and the copies of it that are measured instead. Without copies, the brick itself is measured. */
 export interface MeasurableBrick extends Brick {
   readonly copies?: InContext | undefined;
 }
@@ -93,37 +94,41 @@ export function weightBytesOf(inputs: readonly BenchmarkInput[]): number {
     .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
-/** Counts of copies that are used, so that bricks share baselines. */
+/** The counts of copies in use. They are few, so that bricks share baselines. */
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
 /** More copies than this are never asked for. */
 export const MOST_COPIES = Math.max(...STEPS);
 
-/** A run is made at least this long, in rough milliseconds, so that the call does not drown what is measured. */
+/**
+ * Copies are added until a run takes at least this long, in rough milliseconds, so that the call is a small part of it.
+ */
 const LEAST_RUN_ROUGH_MS = 2;
 
-/** A run is not made longer than this by copies, in rough milliseconds: more would tell nothing for its cost. */
+/** Copies never make a run longer than this, in rough milliseconds: longer runs cost more and are not more precise. */
 const MOST_RUN_ROUGH_MS = 120;
 
-/** Weights that are read in less than this share of a brick's time may come from wherever they like. */
+/**
+ * Where reading the weights takes less than this share of a brick's time, it does not matter which cache holds them.
+ */
 const NOTEWORTHY_SHARE = 0.01;
 
-/** Footprints beyond this many caches make no difference. */
+/** Footprints of more than this many caches all count as equally cold. */
 const CACHES = 1.5;
 
 /** Except where little but weights is read: a cache keeps some of them however many pass through. */
 const CACHES_OF_DOMINANT_WEIGHTS = 8;
 
 /**
- * Share of that footprint from which on no further copy is added: memory beyond what the model uses is slower (the reach of
- * the processor's page tables), and a copy too many may double it.
+ * No copy is added beyond this share of that footprint: memory beyond what the model uses is slower (the reach of the
+ * processor's page tables), and a copy too many may double it.
  */
 const NEAR_ENOUGH = 0.75;
 
-/** Where the system does not say how large its cache is. */
+/** Size of the cache where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
-/** What a brick is to be measured in the context of. */
+/** The context in which a brick is measured. */
 export interface Surroundings {
   /** Weights of the whole model. */
   readonly modelWeightBytes: number;
@@ -132,9 +137,9 @@ export interface Surroundings {
 }
 
 /**
- * How many copies of a brick stand for its context: enough that between two uses of the same weights as many bytes of
- * other weights are read as in the model, as far as caches can tell, so that they are as cold as there; and enough for a
- * run that is long compared to the call.
+ * Number of copies of a brick that stand for its context. There are enough copies that a run reads as many bytes of
+ * other weights between two uses of the same weights as the model does, up to what caches hold, so that the weights are
+ * as cold as in the model. There are also enough that a run is long compared to the call.
  */
 export function copiesFor(weightBytes: number, roughMs: number, surroundings: Surroundings): number {
   const cacheBytes = surroundings.cacheBytes > 0 ? surroundings.cacheBytes : ASSUMED_CACHE_BYTES;

@@ -12,7 +12,7 @@ function bytesOf({ elementType, dims }: TensorType): number {
   return byteLengthOf(elementType, elementCount(dims));
 }
 
-/** Operators that read as many bytes of their first input as they write, however large it is. */
+/** Operators that read only as many bytes of their first input as they write, however large the input is. */
 const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
 
 function outputBytes(graph: LayerGraph, { outputs }: Node): number {

@@ -11,19 +11,19 @@ import {
 } from '../../../src/plugin-api.js';
 import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
-/** Outputs smaller than this in all are handed over in no time that matters. */
+/** Handing over outputs of fewer bytes than this in all takes no significant time. */
 const LEAST_BYTES = 2 ** 16;
 
 /**
- * What handing a model's outputs to its caller costs: they are copied out of the runtime, which takes longer than some models
- * where there are many megabytes of them. The cost is the difference of two graphs that write values of their types.
+ * The cost of handing a model's outputs to its caller. The runtime copies them out, and for many megabytes that takes
+ * longer than some models run. The cost is the difference between two graphs that write values of the outputs' types.
  */
 export interface HandingOver {
   /** Of the outputs. */
   readonly types: readonly TensorType[];
-  /** The values leave. */
+  /** The graph whose values are handed over. */
   readonly leaving: Benchmark;
-  /** Only their shapes do. */
+  /** The graph that hands over only their shapes. */
   readonly staying: Benchmark;
 }
 

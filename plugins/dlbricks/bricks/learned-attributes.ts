@@ -1,7 +1,9 @@
 import { elementCount, nestedNodes, type Node, parseModel } from '../../../src/plugin-api.js';
 import type { Brick } from './brick.js';
 
-/** Attributes of formulas and settings are shorter than this; longer lists of numbers or texts were learned. */
+/**
+ * Attributes that hold formulas and settings are shorter than this. Longer lists of numbers or texts count as learned.
+ */
 const MOST_SETTING_VALUES = 32;
 
 function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]): boolean {
@@ -10,8 +12,8 @@ function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]):
 }
 
 /**
- * Operators of a brick that keep learned values where they cannot be taken out: the trees and coefficients of classical
- * models, label lists, text constants. Such a brick would show them.
+ * Operators of a brick with learned values that cannot be taken out: the trees and coefficients of classical models,
+ * lists of labels, text constants. Such a brick would disclose them.
  */
 export function operatorsWithLearnedAttributes(brick: Brick): readonly string[] {
   const { graph } = parseModel(brick.model, 'brick');

@@ -13,7 +13,7 @@ export interface Need {
   readonly protocol: Protocol;
   /** Present where it is measured together with others. */
   readonly context?: Context | undefined;
-  /** Kernels are optimized already, and run as they are; undefined is the evaluation's own level. */
+  /** Kernels are optimized already and run as they are. undefined stands for the evaluation's own level. */
   readonly optimizationLevel?: 'disabled' | undefined;
 }
 
@@ -22,7 +22,8 @@ const LEAST_RUNS_OF_COPIES = 3;
 
 /**
  * Executions of a brick as copies for each run that the protocol asks of a whole model. A model is the sum of several
- * bricks, whose errors average out: four equal ones with a quarter of the runs each are known as well as the whole.
+ * bricks, whose errors average out: four equal bricks with a quarter of the runs each have the same standard error as
+ * the whole.
  */
 const EXECUTIONS_PER_RUN = 1 / 4;
 
@@ -38,22 +39,22 @@ function protocolOfCopies(protocol: Protocol, copies: number): Protocol {
   };
 }
 
-/** What surrounds a model's bricks where they are measured together on a system; undefined where they are not. */
+/** The context of a model's bricks where they are measured together on a system; else undefined. */
 export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes }: System): Context | undefined {
   return bytes === undefined ? undefined : { footprintBytes: footprintClass(bytes, cacheBytes) };
 }
 
-/** What has to be measured for a call without any work in it. */
+/** The need for a call that does no work. */
 export function callNeed(signature: string, protocol: Protocol): Need {
   return { signature, protocol, optimizationLevel: 'disabled' };
 }
 
-/** What has to be measured for a call that only hands values over: as often as a composite, for it may take long. */
+/** The need for a call that only hands values over. It runs as often as a composite, because it may take long. */
 export function handingOverNeed(signature: string, protocol: Protocol): Need {
   return callNeed(signature, protocolOfComposite(protocol));
 }
 
-/** What is measured for a brick: the benchmark whose time is its own, and what is subtracted from it. */
+/** The needs of a brick: the benchmark with its time, and the baseline that is subtracted from it. */
 export interface BrickNeeds {
   readonly benchmark: Need;
   readonly baseline: Need | undefined;
@@ -71,7 +72,7 @@ export function brickNeeds(brick: BrickRecipe, context: Context | undefined, pro
   return { benchmark: { ...callNeed(signature, protocol), context }, baseline: undefined };
 }
 
-/** What a model's calls need: the empty one, and those that hand values over. */
+/** The needs of a model's calls: the empty call, and those that hand values over. */
 export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol: Protocol): readonly Need[] {
   const handing = handed === undefined ? [] : [handed.leaving, handed.staying];
   return [
@@ -80,7 +81,7 @@ export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol:
   ];
 }
 
-/** Everything that a model's estimate needs measured. */
+/** All needs of a model's estimate. */
 export function modelNeeds(recipe: ModelRecipe, system: System, protocol: Protocol): readonly Need[] {
   const context = contextOf(recipe, system);
   const ofBricks = recipe.bricks.flatMap((brick) => {

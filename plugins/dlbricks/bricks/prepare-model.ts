@@ -17,16 +17,18 @@ import { weightBytesOf } from './copies-in-context.js';
 import type { EmptyCall } from './empty-call.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
-/** A model taken apart, and whole. */
+/** A model, and its bricks. */
 export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
-  /** Why the runtime refuses the graph, so that there is nothing to take apart; undefined where it takes it. */
+  /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
-  /** Wall time of all that, ms; as it was when the runtime optimized the graph, where that was kept. */
+  /**
+   * Wall time of the preparation, ms. For a graph from the cache, it includes the time of the original optimization.
+   */
   readonly costMs: number;
 }
 
-/** How many inputs and outputs a model has. */
+/** Numbers of inputs and outputs of a model. */
 export function endsOf({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
@@ -34,15 +36,21 @@ export function endsOf({ graph }: Model): EmptyCall {
 /** How models are cut. */
 export interface CutSettings {
   readonly cut: Cut;
-  /** Longest brick, in layers or kernels; undefined: one layer, or what suits the agent. */
+  /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
   readonly granularity?: number | undefined;
   readonly runOptions: RunOptions;
 }
 
-/** Room for a repeated block of kernels: a brick's first kernel is measured wrong where nothing in its graph writes its input. */
+/**
+ * Long enough for a repeated block of kernels: the first kernel of a brick is measured wrong where its graph does not
+ * write the kernel's input.
+ */
 const KERNELS_OF_COPIES = 64;
 
-/** Default for the longest brick: one layer or kernel, which is shared most; blocks where bricks are measured as copies. */
+/**
+ * Default for the longest brick: one layer or kernel, which models share most; blocks where bricks are measured as
+ * copies.
+ */
 export function granularityOf(
   { cut, granularity }: Pick<CutSettings, 'cut' | 'granularity'>,
   together: boolean,
@@ -50,18 +58,21 @@ export function granularityOf(
   return granularity ?? (cut === 'kernel' && !together ? KERNELS_OF_COPIES : 1);
 }
 
-/** A model's graph as it is to be cut, and what finding it out cost. */
+/** The graph of a model that is cut, and the cost of making it. */
 export interface GraphToCut {
   readonly graph: LayerGraph;
-  /** Of the model as its runtime executes it, or of itself at the layer cut. */
+  /** The model as its runtime executes it; at the layer cut, the model itself. */
   readonly weightBytes: number;
-  /** Wall time that the runtime took to optimize it, when it did; 0 where it did not. */
+  /**
+   * Wall time that the runtime took to optimize the graph, also where the graph comes from the cache; 0 where it was
+   * not optimized.
+   */
   readonly optimizeMs: number;
 }
 
 /**
- * The graph that a cut takes apart: at the layer cut the model's own, with what its file does not say of types as the agent's
- * runtime knows it; at the kernel cut the one that the runtime executes.
+ * The graph that a cut takes apart. At the layer cut it is the model's own graph; the agent's runtime adds the types
+ * that the file does not state. At the kernel cut it is the graph that the runtime executes.
  */
 export async function graphToCut(
   { model }: LoadedModel,
@@ -102,7 +113,7 @@ export async function prepareModel(
   return { ...decomposed, whole, costMs: optimizeMs + performance.now() - startMs };
 }
 
-/** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
+/** A model that the runtime refuses has no bricks. The other models are not affected. */
 export async function prepareOrRefuse(
   loaded: LoadedModel,
   settings: CutSettings,

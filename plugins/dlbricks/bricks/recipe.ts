@@ -6,11 +6,11 @@ const MOST_PROBLEMS = 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** As large as the options and manifests of this project let them be. */
+/** Upper bounds of the options and manifests of this project. */
 const MOST_LAYERS = 1_000_000;
 const MOST_BATCH = 65_536;
 
-/** Copies of a brick that are measured in its stead: its latency is (benchmark - baseline) / copies. */
+/** Copies that are measured instead of a brick. The brick's latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
   copies: z.int().min(1).max(1024),
   /** Signature of the copies' graph. */
@@ -24,9 +24,12 @@ export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   /** Layers of the model. */
   layers: z.int().nonnegative().max(MOST_LAYERS),
-  /** Signature of the empty call that every run of the model pays for; absent where its bricks contain theirs. */
+  /** Signature of the empty call, whose cost is part of every run of the model; absent where the bricks contain it. */
   call: signatureSchema.optional(),
-  /** Signatures of two graphs whose difference is what handing over the model's outputs costs; absent where it costs nothing. */
+  /**
+   * Signatures of two graphs. Their difference is the cost of handing over the model's outputs; absent where that is
+   * nothing.
+   */
   handing_over: z.strictObject({ leaving: signatureSchema, staying: signatureSchema }).optional(),
   /** Bytes that one run of the model touches, where its bricks are measured together; see footprint.ts. */
   footprint_bytes: z.int().min(1).optional(),
@@ -35,13 +38,13 @@ export const modelRecipeSchema = z.strictObject({
     z.strictObject({
       signature: signatureSchema,
       operators: z.array(z.string()),
-      /** Absent where the brick itself is measured: together with others where its model has a footprint, else on its own. */
+      /** Absent where the brick itself is measured: together with others if its model has a footprint, else alone. */
       context: copiesSchema.optional(),
     }),
   ),
   /** For each sequence the index of its brick. */
   sequences: z.array(z.int().nonnegative()),
-  /** Which sequence reads which other one's output: [from, to], indices into `sequences`. */
+  /** Edges between sequences, [from, to] as indices into `sequences`: `to` reads an output of `from`. */
   edges: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])),
 });
 
@@ -49,10 +52,10 @@ export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
 
 export type BrickRecipe = ModelRecipe['bricks'][number];
 
-/** What the owner of the models keeps: with measurements of the bricks it gives every model's latency. */
+/** The file that the owner of the models keeps. With measurements of the bricks it gives each model's latency. */
 export const recipeSchema = z
   .strictObject({
-    /** 1 knows no footprints. */
+    /** Version 1 has no footprints. */
     format: z.enum(['dlbricks-recipe/1', 'dlbricks-recipe/2']),
     cut: z.enum(['layer', 'kernel']),
     granularity: z.int().min(1).max(MOST_LAYERS),
@@ -99,14 +102,14 @@ export async function readRecipe(path: string): Promise<Recipe> {
 /** The format that is written. */
 export const RECIPE_FORMAT = 'dlbricks-recipe/2';
 
-/** How often each brick of a recipe stands in its model. */
+/** How often each brick of a recipe occurs in its model. */
 export function countsOf({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly number[] {
   const counts = bricks.map(() => 0);
   for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
   return counts;
 }
 
-/** Kernels that a model's sequences hold together. */
+/** Number of kernels in all sequences of a model. */
 export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
   return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

@@ -8,7 +8,7 @@ import {
   signatureOf,
 } from '../../../src/plugin-api.js';
 
-/** Opset of graphs that have no standard operator of their own: Shape and Concat are in every one. */
+/** Opset of graphs without another standard operator. Every opset has Shape and Concat. */
 export const ANY_OPSET = 13;
 
 /** The one output of a graph whose values stay in the runtime. */

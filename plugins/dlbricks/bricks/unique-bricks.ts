@@ -18,15 +18,15 @@ import { footprintOf } from './footprint.js';
 import { type HandingOver, handingOver } from './handing-over.js';
 import type { ModelRecipe } from './recipe.js';
 
-/** A model taken apart: how to rebuild it, and its bricks, each once, in the order in which they were first met. */
+/** The recipe of a model, and its different bricks in the order of their first occurrence. */
 export interface DecomposedModel {
   readonly recipe: ModelRecipe;
   readonly bricks: readonly MeasurableBrick[];
-  /** For each brick how long it takes in order of magnitude, from its shapes alone; ms. */
+  /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
-  /** The empty call that every run of the model pays for; undefined where its bricks contain theirs. */
+  /** The empty call, whose cost is part of every run of the model; undefined where the bricks contain it. */
   readonly call?: Benchmark | undefined;
-  /** What handing over its outputs costs; undefined where it costs nothing, or its bricks contain it. */
+  /** The cost of handing over its outputs; undefined where it is nothing or the bricks contain it. */
   readonly handingOver?: HandingOver | undefined;
 }
 
@@ -39,7 +39,7 @@ export function decomposeModel(name: string, graph: LayerGraph, granularity: num
   return assemble({ name, layers: graph.layers.length }, graph, sequences, edges, () => undefined);
 }
 
-/** What the kernel cut has to know beside the optimized graph. */
+/** Input of the kernel cut beside the optimized graph. */
 export interface KernelContext {
   /** Layers of the graph as its author wrote it. */
   readonly layers: number;
@@ -48,12 +48,14 @@ export interface KernelContext {
   readonly measured: { readonly way: 'together' } | { readonly way: 'copies'; readonly surroundings: Surroundings };
 }
 
-/** The types of a graph's outputs, those that depend on what is fed. */
+/** Types of the graph's outputs that depend on its inputs. */
 function outputTypes(graph: LayerGraph): readonly TensorType[] {
   return graph.outputs.flatMap((name) => graph.types.get(name) ?? []);
 }
 
-/** Footprints in a recipe are rounded to a power of two: closer would say more of a model than measuring needs. */
+/**
+ * Rounds a footprint to a power of two: measuring needs no more, and the exact value would disclose more of the model.
+ */
 function rounded(bytes: number): number {
   return 2 ** Math.round(Math.log2(Math.max(1, bytes)));
 }
@@ -134,7 +136,7 @@ function recipeOf({ copies, benchmark, baseline }: InContext): NonNullable<Model
   return { copies, benchmark: benchmark.signature, baseline: baseline.signature };
 }
 
-/** The different bricks of several models, in the order in which they are first met. */
+/** The different bricks of several models, in the order of their first occurrence. */
 export function uniqueBricks(models: readonly DecomposedModel[]): readonly MeasurableBrick[] {
   const bySignature = new Map<string, MeasurableBrick>();
   for (const { bricks } of models) {

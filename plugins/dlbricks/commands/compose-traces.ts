@@ -40,7 +40,7 @@ export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, Tr
   readonly calibrate?: boolean;
 }
 
-/** What names a model that is in the traces themselves. */
+/** Prefix of references to models in the traces. */
 const IN_TRACES = 'trace:';
 
 export function addTraceOptions(command: Command): Command {
@@ -56,7 +56,7 @@ export function addTraceOptions(command: Command): Command {
     .addOption(
       new Option(
         '--occurrences <whose>',
-        "whose measurements count: all, the model's own, other models' (default: all)",
+        "measurements to use: all, the model's own, or other models' (default: all)",
       ).choices(REUSES),
     )
     .addOption(
@@ -67,7 +67,9 @@ export function addTraceOptions(command: Command): Command {
     .option('--calibrate', 'multiply by measured / estimated latency of the other models in the traces');
 }
 
-/** Whether a command line is about traces. @throws PlatformError `usage` for options that belong to the other kind */
+/**
+ * Whether a command line composes from traces. @throws PlatformError `usage` for options that belong to the other kind
+ */
 export function isAboutTraces(
   options: ComposeTracesOptions & { readonly recipe?: string; readonly results?: string },
 ): boolean {
@@ -86,7 +88,7 @@ export function isAboutTraces(
   return isAbout;
 }
 
-/** The traces that are meant, all of one system. */
+/** The traces that the options name, all of one system. */
 async function tracesOf(
   options: ComposeTracesOptions,
   host: CommandHost,
@@ -101,7 +103,7 @@ async function tracesOf(
   return { models: await readStoredTraces(store, system), system };
 }
 
-/** @throws PlatformError `usage` where it is not clear which system is meant: measurements of two never mix */
+/** @throws PlatformError `usage` where several systems fit: measurements of two systems never mix */
 function onlySystem(systems: readonly string[], asked: string | undefined, where: string): string {
   const fitting = asked === undefined ? systems : systems.filter((system) => system === asked);
   const [system] = fitting;
@@ -114,7 +116,7 @@ function onlySystem(systems: readonly string[], asked: string | undefined, where
     'usage',
     asked === undefined
       ? `${where}: measurements of several systems cannot be combined; choose one with --system:${listed}`
-      : `${where}: there is no system called ${JSON.stringify(asked)}; there are:${listed}`,
+      : `${where}: no system is called ${JSON.stringify(asked)}; the systems are:${listed}`,
   );
 }
 
@@ -128,7 +130,7 @@ function targetInTraces(reference: string, book: TraceBook): Target {
   throw new PlatformError('not_found', `${reference}: the traces have no model of this name; they have:${known}`);
 }
 
-/** The cut whose layers the traces know: traces of frameworks are of layers, those of optimizing runtimes of kernels. */
+/** The cut that fits the traces: frameworks trace layers, optimizing runtimes trace kernels. */
 async function estimateOnnx(
   model: LoadedModel,
   options: ComposeTracesOptions,
@@ -150,7 +152,7 @@ async function estimateOnnx(
   return better > 0 ? kernels : layers;
 }
 
-/** Composes from traces; the part of `dlbricks compose` that measures nothing and never did. */
+/** Composes from traces: `dlbricks compose --from-traces` and `--from-store`. */
 export async function composeFromTraces(
   references: readonly string[],
   options: ComposeTracesOptions,
@@ -173,7 +175,7 @@ export async function composeFromTraces(
     options,
     host,
   );
-  /** One after another, so that an interrupt is heard in between. */
+  /** Models are done one after another, so that an interrupt takes effect between two of them. */
   const sumsOf = async (targets: readonly Target[], reuse: Reuse): Promise<TracedSum[]> => {
     const found: TracedSum[] = [];
     for (const target of targets) {
@@ -193,7 +195,7 @@ export async function composeFromTraces(
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
   if (references.length === 0) sums.push(...(await sumsOf(book.targets, settings.reuse)));
   if (sums.length === 0) throw new PlatformError('usage', 'the traces hold no model with layers');
-  // How far estimates are from whole models is learned from estimates that don't know their model.
+  // The error of estimates is learned from estimates that use no measurement of their own model.
   const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);
   const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');
   const sources = [...new Set(models.map(({ source }) => source))];

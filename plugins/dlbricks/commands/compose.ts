@@ -54,7 +54,7 @@ async function recipeOf(
   return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
 }
 
-/** The system whose measurements are meant: the one whose fingerprint begins as asked, else this machine. */
+/** The system whose measurements are used: the one whose fingerprint begins as asked, else this machine. */
 async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
   if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? DEFAULTS.threads));
   const systems = await store.listSystems();
@@ -67,11 +67,11 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
   const known = systems.map(({ fingerprint, processor, runOptions, framework, frameworkVersion }) => {
     return `  ${fingerprint.slice(0, 12)}  ${processor}, threads: ${runOptions.threads}, ${framework} ${frameworkVersion}`;
   });
-  const problem = `${fitting.length === 0 ? 'none' : 'more than one'} of the store's systems begins like this; it has:`;
+  const problem = `${fitting.length === 0 ? 'none' : 'more than one'} of the store's systems has a fingerprint that begins so; the store has:`;
   throw new PlatformError('not_found', [asked + problem, ...known].join('\n'));
 }
 
-/** The system of the evaluation, where kernels were measured with the optimizer off. */
+/** The system of the evaluation; kernels were measured with the optimizer off. */
 function evaluationSystem(system: System, { cut }: Recipe): System {
   if (cut === 'layer') return system;
   return withFingerprint({ ...system, runOptions: runOptionsOf(system.runOptions.threads) });
@@ -90,7 +90,7 @@ async function sourceOf(
     const system = evaluationSystem(first.system, recipe);
     const results = new KnownResults();
     for (const measurement of measurements) results.put(measurement);
-    // Graphs of copies are run less often than the protocol says.
+    // Graphs of copies run less often than the protocol says.
     const { protocol, limits } = first;
     return { system, results, settings: { runOptions: system.runOptions, protocol, limits } };
   }
@@ -106,7 +106,7 @@ async function sourceOf(
 /** Only measurements with the requested protocol count. No table shows which protocol that is, so this note does. */
 function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): string {
   const protocol = `${warmupRuns} warm-up runs, ${runs} runs (${minRuns} at least) in ${timeBudgetMs} ms`;
-  return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options takes those that are missing`;
+  return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options measures the missing ones`;
 }
 
 /** `dlbricks compose MODEL...`, `dlbricks compose --recipe FILE` */

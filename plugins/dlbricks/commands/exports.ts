@@ -12,7 +12,7 @@ import type { PlaceOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
-/** What may be written: a table in its formats, what a report is made of as a trace, a picture. */
+/** The kinds of exports: tables, a trace of an estimate's parts, a picture. */
 export type OutputFormat = TableFormat | 'trace' | 'svg';
 
 interface Export {
@@ -20,15 +20,15 @@ interface Export {
   readonly path: string;
 }
 
-/** Where the results of a command go; checked before anything is measured. */
+/** Destinations of a command's results. They are checked before the first measurement. */
 export interface Outputs {
   readonly exports: readonly Export[];
   readonly quiet: boolean;
 }
 
 /**
- * Takes the export options and makes sure that the files can be written, so that no measurement is lost to a typing
- * error. Missing folders are made.
+ * Reads the export options and checks that the files can be written, so that a typing error costs no measurement. Makes
+ * missing folders.
  *
  * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
  */
@@ -58,9 +58,9 @@ export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
 type Texts = (format: OutputFormat) => string;
 
 /**
- * Writes the exports, files first: nothing that happens to the streams, such as a reader who leaves, takes them away.
+ * Writes the exports, files first, so that an error of a stream, such as a closed pipe, costs no file.
  *
- * @param show says what there is to say besides, before anything goes to standard output
+ * @param show prints the table and messages; called after the files and before standard output is written
  * @throws PlatformError `storage` for the first file that cannot be written; the others are written
  */
 export async function writeExports(
@@ -79,7 +79,7 @@ export async function writeExports(
   if (failures.length > 0) throw failures[0];
 }
 
-/** A command's result in all the forms that it may be asked for. */
+/** A command's result in all forms. */
 export interface Shown {
   readonly result: () => TableResult;
   /** The trace or the picture that goes with it. */
@@ -89,7 +89,7 @@ export interface Shown {
 }
 
 /**
- * Shows a result as a table, unless quiet, and writes the exports.
+ * Shows a result as a table unless `quiet` is set, and writes the exports.
  *
  * @throws PlatformError as {@link writeExports}
  */
@@ -98,7 +98,7 @@ export async function writeShown({ result, picture, text }: Shown, outputs: Outp
     format === 'trace' || format === 'svg' ? picture() : TABLE_EXPORTERS[format](result());
   await writeExports(textFor, outputs.exports, host, () => {
     if (outputs.quiet) return;
-    // Standard output is taken where an export goes there.
+    // The table goes to standard error where an export goes to standard output.
     const isTaken = outputs.exports.some(({ path }) => path === STANDARD_OUTPUT);
     if (isTaken) host.warn(text({ color: false, width: host.columns?.err }).trimEnd());
     else host.print(text({ color: host.color, width: host.columns?.out }));

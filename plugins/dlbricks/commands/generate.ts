@@ -27,7 +27,7 @@ interface GenerateOptions extends MeasuringOptions, ReachOptions {
   readonly quiet?: boolean;
 }
 
-/** The empty calls that belong to the models, each once, in an order that tells nothing. */
+/** The models' empty calls, each once, in an order that discloses nothing. */
 function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
   const calls = models.map(({ model }) => endsOf(model));
@@ -35,37 +35,37 @@ function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[]
   return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
 }
 
-/** The outputs that are handed over, each list of types once, in an order that tells nothing. */
+/** The outputs that are handed over, each list of types once, in an order that discloses nothing. */
 function handedOver(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
   const lists = models.flatMap(({ handingOver }) => (handingOver === undefined ? [] : [handingOver.types]));
   const unique = new Map(lists.map((types) => [JSON.stringify(types), types]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, types]) => types);
 }
 
-/** Every brick with the footprint of its model, where that is what it is measured in. */
+/** Every brick, with the footprint of its model where it is measured together with others. */
 function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[] {
   const { footprint_bytes: footprintBytes } = recipe;
   return bricks.map((brick) => ({ ...brick, footprintBytes }));
 }
 
-/** @throws PlatformError `unsupported` where a suite would show what a model has learned */
+/** @throws PlatformError `unsupported` where a suite would disclose learned values */
 function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
   const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
   if (operators.size === 0) return;
   throw new PlatformError(
     'unsupported',
-    `${recipe.name}: ${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; leave this model out; on its owner's own machine, 'dlbricks validate' works for it`,
+    `${recipe.name}: ${[...operators].join(', ')} has learned values in attributes or texts, which a suite would disclose; leave this model out, or estimate it on its owner's machine with 'dlbricks validate'`,
   );
 }
 
-/** What the suite tells its reader, for its owner to weigh. */
+/** What the suite discloses, as lines for its owner. */
 function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
   const noun = cut === 'kernel' ? 'kernel' : 'layer';
   return [
     `disclosed: every brick's operator, attributes and shapes`,
     `the largest brick has ${counted(largestBrick, noun)}`,
     `${percent(inLargerBricks * 100, 0)} of the ${noun}s are in bricks of more than one, which show their order`,
-    `no decoy has ${inNoDecoy} of the models' ${counted(bricks, 'brick')}`,
+    `${inNoDecoy} of the models' ${counted(bricks, 'brick')} are in no decoy`,
   ].join('; ');
 }
 
@@ -93,7 +93,7 @@ and you compose estimates from the results. One kernel per brick, the
 default, shows least. At the end the command prints what the suite
 discloses.
 
-Example, of which the second line may run anywhere:
+Example; the second line may run on any machine:
   mlmodelscope dlbricks generate secret.onnx --decoy zoo:resnet50 -o out
   mlmodelscope dlbricks run --suite out/suite --export-json results.json
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,

@@ -11,7 +11,7 @@ import {
 import { storeTraces } from '../traces/stored-traces.js';
 import { addStoreOption } from './options.js';
 
-/** What a user says about the traces that a command reads. */
+/** Options for the traces that a command reads. */
 export interface TraceReadingOptions {
   readonly format?: TraceFormat;
   readonly system?: string;
@@ -53,7 +53,7 @@ function notTold(model: TracedModel): PlatformError {
 }
 
 /**
- * Gives every model a system: its own, or the one that the user names for those without.
+ * Gives every model a system: the one in the trace, else the one that the user names.
  *
  * @throws PlatformError `usage` where no system is named, or the trace names another
  */

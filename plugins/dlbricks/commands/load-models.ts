@@ -1,7 +1,7 @@
 import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
 import { DEFAULTS, type MeasuringOptions } from './options.js';
 
-/** Loads the models that a command line names, with a bar for those that have to be built first. */
+/** Loads the models that a command line names. A progress bar shows the building of zoo models. */
 export async function loadModels(
   references: readonly string[],
   options: MeasuringOptions & { readonly quiet?: boolean },
@@ -36,12 +36,12 @@ export function checkDimensions(
   const symbols = new Set(models.flatMap((model) => model.symbols));
   for (const name of dimensions?.keys() ?? []) {
     if (symbols.has(name)) continue;
-    const known = symbols.size === 0 ? 'they have none' : `they have ${[...symbols].join(', ')}`;
+    const known = symbols.size === 0 ? 'they have no named dimensions' : `they have ${[...symbols].join(', ')}`;
     throw new PlatformError('usage', `--dimension ${name}: none of the models has a dimension of this name; ${known}`);
   }
 }
 
-/** Two files may have the same name: then they are called as the user typed them. */
+/** Models of the same name are called by their references instead. */
 function withUniqueNames(models: readonly LoadedModel[], references: readonly string[]): readonly LoadedModel[] {
   const uses = new Map<string, number>();
   for (const { name } of models) uses.set(name, (uses.get(name) ?? 0) + 1);

@@ -26,7 +26,7 @@ function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new
   return new Map([...bound, [match.groups['name'], value]]);
 }
 
-/** How models are cut and measured; undefined where the command line leaves it to a manifest or the default. */
+/** How models are cut and measured; undefined where the manifest or the default decides. */
 export interface MeasuringOptions {
   readonly granularity?: number;
   readonly cut?: Cut;
@@ -49,7 +49,7 @@ export interface ReachOptions {
   readonly framework?: FrameworkName;
 }
 
-/** Where the work is done and where its results go. */
+/** The agent, the store and the exports. */
 export interface PlaceOptions extends ReachOptions {
   readonly store?: string;
   readonly quiet?: boolean;
@@ -108,7 +108,7 @@ function positiveNumber(most: number): (text: string) => number {
   };
 }
 
-/** For the commands that decide how often bricks are measured. */
+/** Adds the options of the commands that repeat bricks. */
 export function addPrecisionOptions(command: Command): Command {
   return command
     .option(
@@ -123,7 +123,7 @@ export function addPrecisionOptions(command: Command): Command {
     );
 }
 
-/** The plugin's settings as the options say, else as a manifest does, else by default. */
+/** The plugin's settings: from the options, else from the manifest, else the default. */
 export function settingsOf(
   { cut, granularity, targetError, repeatLimit }: MeasuringOptions & PrecisionOptions,
   manifest: Settings = DEFAULT_SETTINGS,
@@ -168,7 +168,7 @@ function addExportOptions(command: Command): Command {
     .option('--quiet', 'no progress and no table; errors and warnings only');
 }
 
-/** What every command has that makes reports of models: how to cut and measure, where, and where results go. */
+/** Adds the options of every command that reports on models: cut, protocol, agent, store and exports. */
 export function addReportingOptions(command: Command): Command {
   return addExportOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))));
 }
@@ -179,7 +179,7 @@ export function cutOf(options: MeasuringOptions): CutSettings {
   return { cut, granularity, runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads) };
 }
 
-/** @throws PlatformError `usage` for options that say how to cut what is cut already */
+/** @throws PlatformError `usage` for options of the cut where the models are cut already */
 export function refuseCutOptions(options: MeasuringOptions, where: string): void {
   const names = { granularity: '--granularity', cut: '--cut', batch: '--batch', dimension: '--dimension' } as const;
   for (const [key, name] of Object.entries(names)) {
@@ -188,7 +188,7 @@ export function refuseCutOptions(options: MeasuringOptions, where: string): void
   }
 }
 
-/** The protocol that the options ask for, on top of a manifest's where there is one. */
+/** The manifest's protocol, or the default, with the changes that the options ask for. */
 export function askedProtocol(
   { runs: asked, warmup }: MeasuringOptions,
   manifest: Protocol = DEFAULT_PROTOCOL,
@@ -202,7 +202,7 @@ export function askedProtocol(
   };
 }
 
-/** How everything is measured where there is no manifest. */
+/** Adds the options of the protocol, for commands without a manifest. */
 export function measureSettingsOf(options: MeasuringOptions): MeasureSettings {
   const runOptions = runOptionsOf(options.threads ?? DEFAULTS.threads);
   return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };

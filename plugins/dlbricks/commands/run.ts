@@ -35,7 +35,7 @@ const START_MS = 0;
 
 const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
 
-/** Measures what is missing, composes, reports; the part that `run` and `validate` share. */
+/** Measures the missing bricks, composes and reports; shared by `run` and `validate`. */
 export async function runAndReport(
   estimation: Omit<Estimation, 'startMs'>,
   agent: BenchmarkAgent,
@@ -138,7 +138,7 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
 export function registerRun(parent: Command, host: CommandHost): void {
   const command = parent
     .command('run')
-    .description('Measure what the store does not know yet, compose, report')
+    .description('Measure the bricks that the store lacks, compose and report')
     .argument('[evaluation]', 'evaluation manifest (.yml)')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
   addPrecisionOptions(addReportingOptions(command))

@@ -25,8 +25,8 @@ import {
 interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
 const HELP = `
-Columns: "own repeats" are sequences of a model that repeat an earlier one
-of it; "in others" are those that another of the models has as well.
+Columns: "own repeats" are sequences that repeat an earlier one of the same
+model; "in others" are sequences that another of the models has as well.
 "measured" are those that the store has for this machine, so that estimating
 the model measures only the rest. The heat map shows the Jaccard index of
 each two models: unique bricks that both have, in percent of those that at
@@ -40,7 +40,7 @@ Examples:
 export function registerShare(parent: Command, host: CommandHost): void {
   const command = parent
     .command('share')
-    .description('Show how much models share, and how much of them is measured; measures nothing')
+    .description('Show how much models share and how much of them is measured, without measuring')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))))
     .option('--export-svg <file>', 'draw the Jaccard index of each two models as a heat map')

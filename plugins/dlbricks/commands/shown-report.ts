@@ -6,7 +6,7 @@ import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 import type { Shown } from './exports.js';
 
-/** A report, and what its estimates are made of as a trace. */
+/** A report, with the bricks of its estimates as a trace. */
 export function shownReport(report: Report, { models, system }: Pick<EstimateResult, 'models' | 'system'>): Shown {
   return {
     result: () => reportResult(report),

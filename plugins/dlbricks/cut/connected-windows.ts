@@ -16,14 +16,14 @@ class SpanningForest {
     this.weight = new Float64Array(vertices).fill(Infinity);
   }
 
-  /** The vertex that stands for all that are connected with this one by edges up to a weight. */
+  /** The representative of all vertices that edges up to a weight connect with this one. */
   private top(vertex: number, weight: number): number {
     let top = vertex;
     while ((this.weight[top] ?? Infinity) <= weight) top = this.parent[top] ?? -1;
     return top;
   }
 
-  /** @returns the weight of the edge that the forest can do without now, perhaps this one's; undefined where it needs all */
+  /** @returns the weight of the edge that leaves the forest, perhaps this one's; undefined where none leaves */
   add(from: number, to: number, weight: number): number | undefined {
     for (;;) {
       from = this.top(from, weight);

@@ -2,13 +2,14 @@ import type { LayerGraph } from '../../../src/plugin-api.js';
 import type { Sequence } from './layer-cut.js';
 import { readsLittleButWeights, roughMs, weightBytes } from './rough-time.js';
 
-/** Copies of a brick that holds more than this share of its model's weights miss the model's footprint by a step. */
+/** Whole copies of a brick with more than this share of its model's weights cannot match the model's footprint. */
 const SHARE_THAT_COPIES_MISS = 1 / 4;
 
 /**
- * Joins neighbours that do little but read large weights, the fully connected layers at the end of an AlexNet or a VGG. How
- * fast weights stream from memory depends on how much memory is in use (the reach of caches and of the processor's page
- * tables), and one, two or three copies of a 150 MB layer are never the 240 MB of its model. Together, they are.
+ * Joins neighbours that spend most of their time reading large weights: the fully connected layers at the end of an
+ * AlexNet or a VGG. How fast weights stream from memory depends on how much memory is in use (the reach of caches and
+ * of the processor's page tables), and no number of copies of a 150 MB layer makes the 240 MB of its model. The joined
+ * layers have them.
  *
  * @param granularity the longest brick allowed, in kernels
  */

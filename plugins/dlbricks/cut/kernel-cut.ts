@@ -4,21 +4,20 @@ import { requireGranularity, type Sequence } from './layer-cut.js';
 import { roughMs } from './rough-time.js';
 
 /**
- * Bricks are made at least this large, in {@link roughMs}: what a kernel finds in the caches is made by the kernels
- * before it, so that a brick's first kernel is measured a little off, and the less so the more follow it. Cheap to do,
- * because a small brick that repeats less costs little to measure anyway.
+ * Least size of a brick, by {@link roughMs}. The kernels before a kernel decide what it finds in the caches, so that a
+ * brick's first kernel is measured a little off, which matters less in a longer brick. Small bricks cost little to
+ * measure, also where longer ones repeat less.
  */
 const LEAST_ROUGH_MS = 1;
 
-/** For each kernel, how many values made so far are still to be read by later ones. */
+/** For each kernel, the number of values written so far that later kernels read. */
 function liveValues(graph: LayerGraph): readonly number[] {
   const { lastUse } = lastUses(graph);
   const endings = new Map<number, number>();
   let live = 0;
-  const isActivation = (name: string): boolean => graph.types.has(name) && !graph.constants.has(name);
   const start = (name: string): void => {
     const end = lastUse.get(name);
-    if (end === undefined || !isActivation(name)) return;
+    if (end === undefined || graph.constants.has(name)) return;
     live++;
     endings.set(end, (endings.get(end) ?? 0) + 1);
   };
@@ -31,11 +30,11 @@ function liveValues(graph: LayerGraph): readonly number[] {
 }
 
 /**
- * The first of the least values from one index to another, both included, for windows whose ends never move back: linear
- * in the number of values, however large the windows are.
+ * Finds the first of the least values in a window, both ends included. The ends of successive windows never move back,
+ * so that all windows together take time linear in the number of values.
  */
 function firstOfLeast(values: readonly number[]): (from: number, to: number) => number {
-  // Of what has been seen, the indices that no later value undercuts; those before `head` have left the window.
+  // Indices of the values seen so far without a smaller later one. Those before `head` are outside of the window.
   const candidates: number[] = [];
   let head = 0;
   let seen = 0;
@@ -51,10 +50,10 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
 }
 
 /**
- * Cuts a runtime's optimized graph where the fewest values cross: between residual blocks, inception modules, the halves
- * of a transformer layer. A repeated block thus becomes the same brick each time. Looks at most `granularity` kernels
- * ahead, takes the first of the best places after the brick has its least size, and cuts anyway at `granularity`. Linear
- * in the size of the graph.
+ * Cuts a runtime's optimized graph where the fewest values cross: between residual blocks, inception modules, the
+ * halves of a transformer layer. A repeated block thus becomes the same brick each time. Looks at most `granularity`
+ * kernels ahead, takes the first of the best places once the brick has its least size, and cuts at `granularity` at the
+ * latest. Linear in the size of the graph.
  *
  * @param granularity the longest brick allowed, in kernels; 1 makes every kernel a brick
  */

@@ -1,6 +1,6 @@
 import { type LayerGraph, readNames } from '../../../src/plugin-api.js';
 
-/** For each layer index, whether its outputs are read outside a given window; built once per model. */
+/** Finds whether a layer's outputs are read outside of a window; built once per model. */
 export interface LastUses {
   /** Index of the last layer that reads a value; Infinity for the model's outputs. */
   readonly lastUse: ReadonlyMap<string, number>;

@@ -14,7 +14,7 @@ export function requireGranularity(granularity: number): void {
   throw new PlatformError('usage', `granularity: expected a whole number from 1, found ${granularity}`);
 }
 
-/** Which sequence reads which other one's output; indices into the list of sequences. */
+/** Edges between sequences, as indices into the list of sequences: one reads an output of the other. */
 export type Edge = readonly [from: number, to: number];
 
 export interface Decomposition {
@@ -31,7 +31,7 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
       const from = producer.get(name);
       if (from !== undefined) producers.add(from);
     }
-    for (const name of layer.outputs) if (name !== '') producer.set(name, index);
+    for (const name of layer.outputs) producer.set(name, index);
     return [...producers];
   });
 }
@@ -41,8 +41,8 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
  * topological order and takes the next `granularity` of them when they make a valid model; where they don't, the first
  * one alone, and the window moves on by one. Sequences never overlap and together hold every layer once.
  *
- * A window makes a valid model when it is one connected graph. Runnable it is by construction, since every type is
- * known, and consecutive layers in topological order never have a path between them that leaves the window.
+ * A window makes a valid model when it is one connected graph. Every window is runnable, since every type is known, and
+ * no path between consecutive layers in topological order leaves the window.
  *
  * The paper's pseudo-code keeps `end` inclusive and lets it run to Length + 1; here the last window is cut at the end.
  *
@@ -64,7 +64,7 @@ export function findModelSubgraphs(graph: LayerGraph, granularity: number): Deco
   return { sequences, edges: edgesBetween(producers, sequenceOf) };
 }
 
-/** Which sequences read which other ones' outputs. */
+/** The edges between sequences. */
 export function edgesOf(graph: LayerGraph, sequences: readonly Sequence[]): readonly Edge[] {
   const sequenceOf = sequences.flatMap(({ first, last }, index) => new Array<number>(last - first + 1).fill(index));
   return edgesBetween(producersOf(graph), sequenceOf);

@@ -8,8 +8,8 @@ import {
 } from '../../../src/plugin-api.js';
 
 /**
- * A processor that no machine has to be: what it does decides only where graphs are cut and how often a brick is copied,
- * never a latency. One core of a server of the 2020s is within a factor of three of it.
+ * Speed of an imaginary processor. It decides only where graphs are cut and how often a brick is copied, never a
+ * latency. One core of a server of the 2020s is within a factor of three of it.
  */
 const MULTIPLY_ACCUMULATES_PER_MS = 1e8;
 const BYTES_PER_MS = 2e7;
@@ -21,7 +21,7 @@ function elements(type: TensorType | undefined): number {
   return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
 }
 
-/** How long a kernel takes in order of magnitude, from its shapes alone; milliseconds. */
+/** Latency of a kernel in order of magnitude, from its shapes alone; milliseconds. */
 export function roughMs(graph: LayerGraph, kernel: Node): number {
   const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
   const touched = [...kernel.inputs, ...kernel.outputs].reduce((sum, name) => sum + elements(typeOf(name)), 0);
@@ -33,15 +33,15 @@ export function roughMs(graph: LayerGraph, kernel: Node): number {
   );
 }
 
-/** What memory delivers where nothing is in a cache, in order of magnitude. */
+/** Bandwidth of memory without caches, in order of magnitude. */
 const MEMORY_BYTES_PER_MS = 1e7;
 
-/** Time that reading weights from memory takes, relative to that of the work that they are read for. */
+/** Time to read weights from memory, relative to the time of the work that uses them. */
 export function weightShare(bytes: number, workRoughMs: number): number {
   return bytes / MEMORY_BYTES_PER_MS / workRoughMs;
 }
 
-/** From this share on, work is little but the reading of its weights. */
+/** From this share on, work counts as reading its weights. */
 const DOMINANT_SHARE = 0.5;
 
 /** @param workRoughMs see {@link roughMs} */

@@ -3,8 +3,9 @@ import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.j
 import { benchmarkKey, type Observations } from './observations.js';
 import { lessOverhead, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
 
-// Runs within one process agree far better than processes at different times do. So a brick that matters is measured on
-// several occasions, each in a process of its own, and what an interval is made of is the spread between occasions.
+// Runs within one process agree far better than processes at different times do. A brick with a large share is
+// therefore measured on several occasions, each in a process of its own, and the spread between occasions sets the
+// interval.
 
 /** A brick's latency in its model. */
 export interface BrickLatency {
@@ -13,7 +14,7 @@ export interface BrickLatency {
   readonly ms: number;
   /** Latency on each occasion, ms; at least one. */
   readonly occasionsMs: readonly number[];
-  /** What is known from the spread of runs within the occasions' processes. */
+  /** Its uncertainty by the spread of runs within processes. */
   readonly within: Summary;
   /** Timed runs of all occasions together. */
   readonly runs: number;
@@ -24,27 +25,28 @@ export interface BrickLatency {
 /** A benchmark without a successful measurement. */
 export interface Unknown {
   readonly kind: 'unknown';
-  /** Never measured, or how measuring it failed. */
+  /** That it was never measured, or how the measurement failed. */
   readonly reason: string;
 }
 
-/** A call's latency, over all occasions. */
+/** A call's latency over all occasions. */
 export interface CallLatency {
   readonly kind: 'known';
   readonly within: Summary;
 }
 
 interface Taken {
-  readonly measurement: Measurement;
   readonly summary: Summary;
+  readonly runs: number;
+  readonly costMs: number;
 }
 
-/** The measurements that succeeded, each summarized: without the cost of watching, where there is one. */
+/** Summaries of the successful measurements, less the cost of the profile where there is one. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
-  return measurements.flatMap((measurement) => {
-    const { outcome } = measurement;
+  return measurements.flatMap(({ outcome, costMs }) => {
     if (outcome.kind === 'failure') return [];
-    return [{ measurement, summary: lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0) }];
+    const { runMs, overheadMs = 0 } = outcome;
+    return [{ summary: lessOverhead(summarize(runMs), overheadMs), runs: runMs.length, costMs }];
   });
 }
 
@@ -54,7 +56,7 @@ function whyNone(measurements: readonly Measurement[]): Unknown {
   return { kind: 'unknown', reason };
 }
 
-/** Mean of what several occasions say, each with the same weight. */
+/** Mean over occasions, each with the same weight. */
 function meanSummary(summaries: readonly Summary[]): Summary {
   const count = summaries.length;
   const ms = summaries.reduce((sum, summary) => sum + summary.ms, 0) / count;
@@ -74,7 +76,7 @@ export function callLatency(signature: string, observations: Observations): Call
   return { kind: 'known', within: meanSummary(taken.map(({ summary }) => summary)) };
 }
 
-/** What handing over a model's outputs costs: a call that does, less the same without. */
+/** The cost of handing over a model's outputs: the call with them less the call without. */
 export function handingOverLatency(
   { leaving, staying }: NonNullable<ModelRecipe['handing_over']>,
   observations: Observations,
@@ -85,7 +87,7 @@ export function handingOverLatency(
   return { kind: 'known', within: perCopy(handed.within, kept.within, 1) };
 }
 
-/** What the measurements of a brick are found by: of what is measured in its stead where that is another benchmark. */
+/** Key of a brick's measurements, or of those of its copies where they are measured instead. */
 export function brickKey({ signature, context: copies }: BrickRecipe, context: Context | undefined): string {
   return copies === undefined ? benchmarkKey(signature, context) : benchmarkKey(copies.benchmark, undefined);
 }
@@ -116,14 +118,12 @@ export function brickLatency(
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
     within,
-    runs: taken.reduce((sum, { measurement: { outcome } }) => {
-      return outcome.kind === 'samples' ? sum + outcome.runMs.length : sum;
-    }, 0),
-    costMs: taken.reduce((sum, { measurement }) => sum + measurement.costMs, 0),
+    runs: taken.reduce((sum, { runs }) => sum + runs, 0),
+    costMs: taken.reduce((sum, { costMs }) => sum + costMs, 0),
   };
 }
 
-/** A recipe, and what surrounds its bricks on the system whose measurements are meant. */
+/** A recipe, and the context of its bricks on the measured system. */
 export interface RecipeInContext {
   readonly recipe: ModelRecipe;
   readonly context: Context | undefined;
@@ -142,8 +142,8 @@ export function spreadBetweenOccasions(
     const counts = countsOf(recipe);
     for (const [index, brick] of recipe.bricks.entries()) {
       const latency = brickLatency(brick, context, observations);
-      if (latency.kind === 'unknown' || latency.occasionsMs.length < 2 || latency.ms <= 0) continue;
-      // In another context it is another measurement.
+      if (latency.kind === 'unknown') continue;
+      // Each context has its own measurements.
       const key = brickKey(brick, context);
       const before = groups.get(key)?.weight ?? 0;
       groups.set(key, { values: latency.occasionsMs, weight: before + latency.ms * (counts[index] ?? 0) });

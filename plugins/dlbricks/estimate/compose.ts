@@ -19,27 +19,27 @@ import type { Interval, Spread } from './statistics.js';
 export interface Missing {
   readonly signature: string;
   readonly operators: readonly string[];
-  /** How many of the model's sequences it stands for. */
+  /** Number of the model's sequences that it stands for. */
   readonly count: number;
-  /** Why: never measured, or how measuring it failed. */
+  /** The reason: it was never measured, or how the measurement failed. */
   readonly reason: string;
 }
 
 /** A brick that an estimate is made of. */
 export interface BrickShare {
   readonly signature: string;
-  /** What its measurements are found by. */
+  /** Key of its measurements. */
   readonly benchmark: string;
   readonly operators: readonly string[];
-  /** How many of the model's sequences it stands for. */
+  /** Number of the model's sequences that it stands for. */
   readonly count: number;
-  /** How it is measured: together with others, as so many copies in one graph, or alone. */
+  /** How it is measured: together with others, as several copies in one graph, or alone. */
   readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
   /** Latency in ms; undefined where it has none. */
   readonly ms: number | undefined;
-  /** On how many occasions it was measured, each in a process of its own. */
+  /** Number of occasions on which it was measured, each in a process of its own. */
   readonly occasions: number;
-  /** On how many occasions that was tried; on some it may have failed. */
+  /** Number of occasions on which measuring was tried, failed ones included. */
   readonly tried: number;
   /** Timed runs of all occasions together. */
   readonly runs: number;
@@ -53,15 +53,21 @@ export interface Estimate {
   readonly layers: number;
   readonly sequences: number;
   readonly uniqueBricks: number;
-  /** Share of the sequences that were really measured, 0 to 1. */
+  /** Share of the sequences that were measured, 0 to 1. */
   readonly coverage: number;
-  /** Sum over all measured sequences; covers only its part where coverage is below 1. undefined where nothing is measured. */
+  /**
+   * Sum over all measured sequences, which is only a part of the model where coverage is below 1; undefined where
+   * nothing is measured.
+   */
   readonly sequential: Interval | undefined;
-  /** Longest path through the graph of sequences: what a runtime with unlimited parallelism would need. */
+  /** Longest path through the graph of sequences: the latency of a runtime with unlimited parallelism. */
   readonly parallel: Interval | undefined;
   /** The sequences on the longest path, in their order. */
   readonly longestPath: readonly number[];
-  /** Half the width of the interval of the bricks' own error, relative: what measuring more would reduce. undefined where not known. */
+  /**
+   * Half the width of the interval of the bricks' own error, relative; more measurements reduce it. undefined where not
+   * known.
+   */
   readonly measuringError: number | undefined;
   /** Its bricks, in the order of the recipe. */
   readonly parts: readonly BrickShare[];
@@ -77,7 +83,7 @@ function isKnown<T extends { readonly kind: 'known' }>(found: T | Unknown): foun
   return found.kind === 'known';
 }
 
-/** A call of a model's run, by what measures it. */
+/** A call of a model's run. */
 interface Call {
   readonly signature: string;
   readonly operators: readonly string[];
@@ -101,10 +107,10 @@ function callsOf(
 
 /**
  * Composes a model's latency from measurements of its bricks (DLBricks, section 3.3): the sequential total is the sum
- * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed, and
- * count for nothing but coverage.
+ * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed and
+ * reduce the coverage.
  *
- * @param spread between occasions of measuring; without, nothing is known of how far an estimate in context may be off
+ * @param spread between occasions; without it, an estimate in context has no interval
  */
 export function compose(model: RecipeInContext, observations: Observations, spread?: Spread): Estimate {
   const { recipe, context } = model;

@@ -10,28 +10,28 @@ import {
 } from './statistics.js';
 
 /**
- * What the method itself leaves out, as a standard deviation relative to the latency: a model is not quite the sum of its
+ * The method's own error, as a standard deviation relative to the latency: a model is not exactly the sum of its
  * bricks, however well they are measured. Estimated over all models of docs/accuracy.md together, not fitted to any.
  */
 export const METHOD_ERROR = 0.02;
 
-/** What a latency may be off by. */
+/** The uncertainty of a latency. */
 export interface Uncertainty {
   readonly interval: Interval;
-  /** Of the interval, the part that measuring bricks on more occasions would take away, relative; undefined where not known. */
+  /** The part of the interval that further occasions reduce, relative; undefined where not known. */
   readonly measuringError: number | undefined;
 }
 
-/** Bricks with how often each counts, and the calls that a run pays for. */
+/** Bricks, each with its count, and the calls of a run. */
 export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
   readonly calls: readonly Summary[];
 }
 
 /**
- * The interval in which a measurement of the whole model is expected, taken in a process of its own at another time.
- * Its parts: the spread between occasions, once for the bricks' mean, whose errors go together since the machine
- * drifts for all alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
+ * The prediction interval of a measurement of the whole model in a process of its own at another time. Its parts are:
+ * the spread between occasions, once for the mean of the bricks, whose errors add up since the machine drifts for all
+ * alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
  */
 export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread | undefined): Uncertainty {
   const parts = [
@@ -56,7 +56,7 @@ export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread
   return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
 }
 
-/** The paper's way knows only how runs within one process differ. */
+/** The layer cut measures only the spread of runs within one process. */
 export function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
   const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
   return { interval, measuringError: undefined };

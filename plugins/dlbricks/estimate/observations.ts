@@ -3,7 +3,7 @@ import type { Context, Measurement } from '../../../src/plugin-api.js';
 /** Measurements by {@link benchmarkKey}, one per occasion, all of one machine. */
 export type Observations = ReadonlyMap<string, readonly Measurement[]>;
 
-/** What a measurement is of: a benchmark, and what surrounds it. */
+/** The subject of a measurement: a benchmark in a context. */
 export function benchmarkKey(signature: string, context: Context | undefined): string {
   return context === undefined ? signature : `${signature} among ${context.footprintBytes} bytes`;
 }

@@ -1,25 +1,25 @@
 /**
  * The statistics that estimates are made of.
  *
- * - Trimmed mean: the platform's default, sort, drop floor(0.2 n) values at each end, mean; of fewer than three values the mean,
- *   of three the median.
- * - Its standard error: Tukey and McLaughlin (1963), Sankhya A 25(3): the winsorized standard deviation over
- *   (1 - 2 * trim) * sqrt(n). Chosen over a bootstrap since it is exact arithmetic on the samples, costs nothing, and
- *   adds up over bricks. Of three samples nothing would be left of the spread: there it is the standard error of the
- *   median, 1.16 times that of the mean (the middle one of three normal values has 0.449 of their variance; Sarhan and
- *   Greenberg, Contributions to Order Statistics, 1962).
+ * - Trimmed mean: the platform's default, sort, drop floor(0.2 n) values at each end, mean; of fewer than three values
+ *   the mean, of three the median.
+ * - Its standard error: Tukey and McLaughlin (1963), Sankhya A 25(3): the winsorized standard deviation over (1 - 2 *
+ *   trim) * sqrt(n). Chosen over a bootstrap since it is exact arithmetic on the samples, costs nothing, and adds up
+ *   over bricks. Three samples would have no spread left: there it is the standard error of the median, 1.16 times that
+ *   of the mean (the middle one of three normal values has 0.449 of their variance; Sarhan and Greenberg, Contributions
+ *   to Order Statistics, 1962).
  */
 import { trimmed } from '../../../src/plugin-api.js';
 
 /** A time with the interval that contains it with the stated confidence. Milliseconds. */
 export interface Interval {
   readonly ms: number;
-  /** undefined, as is `highMs`, where something was measured only once, so that nothing is known of its spread. */
+  /** undefined, like `highMs`, where something was measured only once and its spread is not known. */
   readonly lowMs: number | undefined;
   readonly highMs: number | undefined;
 }
 
-/** What is known of one benchmark's latency. */
+/** Summary of one benchmark's latency. */
 export interface Summary {
   /** Trimmed mean in ms. */
   readonly ms: number;
@@ -59,15 +59,15 @@ export function summarize(samples: readonly number[]): Summary {
     return { ms, standardErrorMs: (MEDIAN_OF_THREE * standardDeviation(samples)) / Math.sqrt(3), degreesOfFreedom: 2 };
   }
   const [lowest = ms] = kept;
-  const highest = kept.at(-1) ?? ms;
+  const highest = kept.at(-1) ?? Infinity;
   const winsorized = samples.map((value) => Math.min(Math.max(value, lowest), highest));
   const standardErrorMs = standardDeviation(winsorized) / ((kept.length / count) * Math.sqrt(count));
   return { ms, standardErrorMs, degreesOfFreedom: kept.length - 1 };
 }
 
 /**
- * Latency of one of several copies that ran in one call, the call itself subtracted. Never negative: where the call
- * drowns the copies, they take no time that matters.
+ * Latency of one of several copies that ran in one call, the call itself subtracted. Never negative: copies that are
+ * lost in the noise of the call count as 0.
  */
 export function perCopy(together: Summary, call: Summary, copies: number): Summary {
   const errors = [together, call].map(({ standardErrorMs }) => standardErrorMs);
@@ -79,12 +79,15 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
   };
 }
 
-/** Latency of a run less what watching it costs; never negative. @param overheadMs known far better than the latency */
+/**
+ * Latency of a run less the cost of its profile; never negative. @param overheadMs with an error much smaller than the
+ * latency's
+ */
 export function lessOverhead(summary: Summary, overheadMs: number): Summary {
   return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
 }
 
-/** Share of cases in which an interval of this project claims to hold the true value. */
+/** Confidence level of all intervals in this project. */
 export const CONFIDENCE = 0.95;
 
 /** The 0.975 quantile of the standard normal distribution. */
@@ -98,7 +101,7 @@ const FEW_DEGREES_OF_FREEDOM = [12.7062, 4.3027, 3.1824];
  * within 2 % from 4 degrees of freedom on; from a table below. Parts of a degree do not count.
  */
 export function studentQuantile(degreesOfFreedom: number): number {
-  // What rounding takes away must not cost a degree.
+  // A rounding error must not cost a degree.
   const f = Math.max(1, Math.floor(degreesOfFreedom + 1e-9));
   const tabulated = FEW_DEGREES_OF_FREEDOM[f - 1];
   if (tabulated !== undefined) return tabulated;
@@ -117,7 +120,7 @@ export interface Spread {
  * Relative standard deviation that several groups share, each of occasions of one benchmark: the pooled variance of the
  * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
  *
- * @param groups positive values; those with a single one tell nothing
+ * @param groups groups with one value, with weight 0 or of zeros are ignored
  * @returns undefined where no group has two
  */
 export function pooledSpread(
@@ -128,7 +131,7 @@ export function pooledSpread(
   let squaredWeights = 0;
   for (const { values, weight } of groups) {
     const center = mean(values);
-    if (values.length < 2 || !(weight > 0) || !(center > 0)) continue;
+    if (!(center > 0)) continue;
     squares += weight * values.reduce((sum, value) => sum + (value / center - 1) ** 2, 0);
     weights += weight * (values.length - 1);
     squaredWeights += weight ** 2 * (values.length - 1);
@@ -141,19 +144,18 @@ export function pooledSpread(
 export interface ErrorSource {
   /** Standard deviation, ms. */
   readonly deviationMs: number;
-  /** Infinity where it is known and not estimated. */
+  /** Infinity where the deviation is known instead of estimated. */
   readonly degreesOfFreedom: number;
 }
 
-/** Half the width of the interval that several independent errors together stay within; ms. */
+/** Half the width of the interval of several independent errors together; ms. */
 export function marginOf(sources: readonly ErrorSource[]): number {
   let variance = 0;
   let varianceOfVariance = 0;
   for (const { deviationMs, degreesOfFreedom } of sources) {
     variance += deviationMs ** 2;
-    if (deviationMs > 0) varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
+    varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
   }
-  if (variance === 0) return 0;
   const quantile = varianceOfVariance === 0 ? NORMAL_QUANTILE : studentQuantile(variance ** 2 / varianceOfVariance);
   return quantile * Math.sqrt(variance);
 }
@@ -175,7 +177,7 @@ export function sumWithInterval(terms: readonly Term[]): Interval {
   return sources === undefined ? { ms, lowMs: undefined, highMs: undefined } : intervalAround(ms, marginOf(sources));
 }
 
-/** What the spread of runs within processes makes uncertain; undefined where something was run only once. */
+/** Uncertainty by the spread of runs within processes; undefined where something was run only once. */
 export function errorsWithinRuns(terms: readonly Term[]): readonly ErrorSource[] | undefined {
   const sources = terms.flatMap(({ summary: { standardErrorMs, degreesOfFreedom }, count }) => {
     return standardErrorMs === undefined ? [] : [{ deviationMs: count * standardErrorMs, degreesOfFreedom }];

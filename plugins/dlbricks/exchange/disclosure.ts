@@ -1,6 +1,6 @@
 import { countsOf, kernelsOf, type ModelRecipe } from '../bricks/recipe.js';
 
-/** What a suite tells of the models that it represents. */
+/** What a suite discloses of its models. */
 export interface Disclosure {
   /** Layers or kernels of the largest brick. */
   readonly largestBrick: number;
@@ -8,7 +8,7 @@ export interface Disclosure {
   readonly inLargerBricks: number;
   /** Different bricks of the models. */
   readonly bricks: number;
-  /** Those that no decoy has. */
+  /** Those that are in no decoy. */
   readonly inNoDecoy: number;
 }
 

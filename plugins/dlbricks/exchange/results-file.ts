@@ -12,7 +12,7 @@ import {
 
 const MOST_BYTES = 1024 * 2 ** 20;
 
-/** A measurement with plausible times. A store keeps any times; an estimate of 1e308 ms would mean nothing. */
+/** A measurement with plausible times. Stores accept any time, but an estimate of 1e308 ms would be meaningless. */
 const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
   const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
   const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
@@ -20,10 +20,13 @@ const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, 
   context.addIssue({ code: 'custom', message: `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}` });
 });
 
-/** What `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system, taken in one way. */
+/**
+ * The file that `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system by one
+ * protocol.
+ */
 const resultsSchema = z
   .strictObject({
-    /** 1 has measurements in an older form. */
+    /** Version 1 has measurements in an older form. */
     format: z.enum(['dlbricks-results/1', 'dlbricks-results/2']),
     measurements: z.array(plausibleSchema).min(1),
   })
@@ -40,7 +43,7 @@ const resultsSchema = z
         }),
       ).size;
     if (twice > 0) {
-      const message = `expected each benchmark once per occasion, found ${twice} that are there again`;
+      const message = `expected each benchmark once per occasion, found ${twice} duplicates`;
       context.addIssue({ code: 'custom', path: ['measurements'], message });
     }
   });
@@ -51,7 +54,7 @@ export function resultsText(measurements: readonly Measurement[]): string {
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
-/** Reads a results file, which may come from anybody. @throws PlatformError `usage` where it is none */
+/** Reads a results file from an untrusted source. @throws PlatformError `usage` where it is none */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   let content: unknown;
   try {

@@ -23,10 +23,10 @@ import type { Recipe } from '../bricks/recipe.js';
 const MOST_BRICK_BYTES = 64 * 2 ** 20;
 const MOST_SUITE_BYTES = 256 * 2 ** 20;
 
-/** No model touches more in one run. */
+/** Upper bound on the bytes that a model touches in one run. */
 const MOST_FOOTPRINT_BYTES = 2 ** 50;
 
-/** Inputs or outputs of a model that is worth a suite. */
+/** Most inputs or outputs of a model in a suite. */
 const MOST_ENDS = 10_000;
 
 const inputSchema = z.strictObject({
@@ -44,9 +44,9 @@ const brickSchema = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{64}$/),
   operators: z.array(z.string().max(256)),
   inputs: z.array(inputSchema),
-  /** In how many copies it is to be measured, once each; absent where it is measured on its own or together with others. */
+  /** Numbers of copies in which to measure it, once each; absent where it is measured alone or together with others. */
   copies: z.array(z.int().min(1).max(MOST_COPIES)).min(1).max(16).optional(),
-  /** Bytes that the models touch in one run in which it stands: it is to be measured together with others, once for each. */
+  /** Footprints of its models in bytes. It is measured together with others, once for each footprint. */
   footprints: z.array(z.int().min(1).max(MOST_FOOTPRINT_BYTES)).min(1).max(64).optional(),
 });
 
@@ -64,13 +64,13 @@ const outputsSchema = z
   .max(MOST_ENDS);
 
 const suiteSchema = z.strictObject({
-  /** 1 knows no footprints. */
+  /** Version 1 has no footprints. */
   format: z.enum(['dlbricks-suite/1', 'dlbricks-suite/2']),
   cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
-  /** What its graphs were optimized for; absent at the layer cut. */
+  /** The system that its graphs were optimized for; absent at the layer cut. */
   optimized_for: optimizedForSchema.optional(),
-  /** Empty calls that the models' runs pay for: how many inputs and outputs. */
+  /** The empty calls of the models: their numbers of inputs and outputs. */
   calls: z
     .array(z.strictObject({ inputs: z.int().min(0).max(MOST_ENDS), outputs: z.int().min(1).max(MOST_ENDS) }))
     .optional(),
@@ -81,23 +81,23 @@ const suiteSchema = z.strictObject({
     .min(1)
     .refine(
       (bricks) => new Set(bricks.map(({ signature }) => signature)).size === bricks.length,
-      'a brick is there twice',
+      'the same brick twice',
     ),
 });
 
 /** A brick of a suite: copies of it are measured, or it is measured together with others, or it is measured alone. */
 export interface SuiteBrick extends MeasurableBrick {
-  /** Of the model that it stands in; see footprint.ts. */
+  /** Footprint of its model; see footprint.ts. */
   readonly footprintBytes?: number | undefined;
 }
 
-/** The unique bricks of a set of models, ready to be measured by somebody who has none of the models. */
+/** The unique bricks of a set of models. Measuring them needs none of the models. */
 export interface Suite {
   readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
-  /** What its graphs were optimized for; undefined at the layer cut, where nothing was. */
+  /** The system that its graphs were optimized for; undefined at the layer cut, where nothing was. */
   readonly optimizedFor?: OptimizedFor | undefined;
-  /** A brick that is to be measured in several ways is there several times. */
+  /** A brick that is measured in several ways occurs several times. */
   readonly bricks: readonly SuiteBrick[];
   /** Empty calls to be measured beside them. */
   readonly calls: readonly EmptyCall[];
@@ -105,7 +105,7 @@ export interface Suite {
   readonly handingOver: readonly (readonly TensorType[])[];
 }
 
-/** Where in a suite's folder a brick's file is. */
+/** Path of a brick's file in a suite's folder. */
 export function brickPath(signature: string): string {
   return join('bricks', `${signature}.onnx`);
 }
@@ -114,7 +114,7 @@ function bySignature(a: Brick, b: Brick): number {
   return a.signature < b.signature ? -1 : 1;
 }
 
-/** The values of a brick's field in all ways in which it is measured, each once, in ascending order. */
+/** The different values of a field over all entries of a brick, in ascending order. */
 function valuesOf(
   bricks: readonly SuiteBrick[],
   value: (brick: SuiteBrick) => number | undefined,
@@ -163,14 +163,14 @@ function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
   };
 }
 
-/** Removes what is there; what cannot be removed could not be made either, and why matters more. */
+/** Removes the unfinished files. A failure to remove them is ignored: the error of writing matters more. */
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
 /**
- * Writes `DIR/suite` and `DIR/recipe.json`. The suite holds nothing of the models but their unique bricks, in the order
- * of their signatures; everything that relates bricks to models is in the recipe. Both appear whole or not at all.
+ * Writes `DIR/suite` and `DIR/recipe.json`. The suite holds only the unique bricks of the models, in the order of their
+ * signatures. The recipe holds everything that relates bricks to models. Either both are written completely or neither.
  *
  * @throws PlatformError `usage` where they exist already, `storage` where they cannot be written
  */
@@ -224,10 +224,10 @@ async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
 }
 
 /**
- * Reads a suite that may come from anybody: every brick's file must have the content that its signature promises, be a
- * readable graph, and agree with the list of its inputs.
+ * Reads a suite from an untrusted source. Every brick's file must match its signature, be a readable graph, and agree
+ * with the list of its inputs.
  *
- * @throws PlatformError `usage` with every problem of suite.json, or the first brick that is not what it claims to be
+ * @throws PlatformError `usage` with every problem of suite.json, or the first wrong brick
  */
 export async function readSuite(folder: string): Promise<Suite> {
   const path = join(folder, 'suite.json');
@@ -280,7 +280,7 @@ async function readBrick(folder: string, { signature, operators, inputs }: Brick
   if (signatureOf(model) !== signature) {
     throw new PlatformError(
       'usage',
-      `${file}: its content is not what its name promises (SHA-256); get the suite again from its author`,
+      `${file}: its content does not have the SHA-256 in its name; get the suite again from its author`,
     );
   }
   const { graph } = parseModel(model, file);

@@ -9,27 +9,27 @@ import type { KnownResults } from './results.js';
 import { RetakeLimit, undisturbed } from './retake.js';
 import type { Task } from './tasks.js';
 
-/** Where and for whom measurements are taken. */
+/** The agent, the store and the callbacks of measuring. */
 export interface MeasuringContext {
   readonly agent: BenchmarkAgent;
   readonly store: ResultStore;
-  /** Aborted: no further measurement starts, and what there is is composed. */
+  /** Once aborted, no further measurement starts, and the existing ones are composed. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: EvaluationEvent) => void;
 }
 
-/** Time between two events that only say how far one measurement is. */
+/** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Where tasks stand in what is counted as one. */
+/** Position of the tasks in one count of progress. */
 export interface ProgressPosition {
   readonly before: number;
   readonly total: number;
 }
 
-/** Measures, each result stored at once, and counts. One for an evaluation. */
+/** Measures, stores each result at once, and counts. An evaluation has one. */
 export class Measuring {
-  readonly #patience = new RetakeLimit();
+  readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
 
   constructor(
@@ -37,7 +37,7 @@ export class Measuring {
     private readonly results: KnownResults,
   ) {}
 
-  /** Wall time that all measuring took so far, waiting and what was taken in vain included; ms. */
+  /** Wall time of all measuring so far, waiting and repeated measurements included; ms. */
   get wallMs(): number {
     return this.#wallMs;
   }
@@ -60,7 +60,7 @@ export class Measuring {
         if (ofTask !== undefined) yield { index: ofTask, measurement };
       }
     };
-    const retaking = { patience: this.#patience, signal, onRetake: tell.retaking };
+    const retaking = { limit: this.#retakeLimit, signal, onRetake: tell.retaking };
     try {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
         await store.putMeasurement(measurement);
@@ -79,7 +79,7 @@ export class Measuring {
     return measured.size;
   }
 
-  /** Tells what is being measured. */
+  /** Announces the current measurement. */
   #progress(tasks: readonly Task[], { before, total }: ProgressPosition, done: () => number) {
     const { onEvent } = this.context;
     let label = '';
@@ -103,7 +103,7 @@ export class Measuring {
       },
       retaking: (measurements: number, disturbance: number): void => {
         const share = (disturbance * 100).toFixed(0);
-        measuring(`${measurements} again: other processes took ${share} % of the processors`);
+        measuring(`${measurements} repeated: other processes took ${share} % of the processors`);
       },
     };
   }

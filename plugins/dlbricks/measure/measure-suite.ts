@@ -21,7 +21,7 @@ export interface SuiteResult {
   readonly system: System;
   /** In the order of the suite; failed ones too. */
   readonly measurements: readonly Measurement[];
-  /** How many were taken now; the others were in the store. */
+  /** How many were taken now. The others were in the store. */
   readonly measured: number;
   readonly interrupted: boolean;
 }
@@ -41,8 +41,8 @@ function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
 }
 
 /**
- * Each benchmark once, for bricks of different models share empty calls, and then each brick in context again in another
- * process: the owner's intervals come from the difference between the two.
+ * Each benchmark once, since bricks of different models share empty calls, then each brick in context again in another
+ * process. The difference between the two sets the intervals of the owner's estimates.
  */
 function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): readonly Task[] {
   const bricks = suite.bricks.map((brick) => brickOfModel(brick, system));
@@ -65,10 +65,10 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
 }
 
 /**
- * Measures a suite's bricks as far as the store does not know them. None of the models is needed for it.
+ * Measures the bricks of a suite that the store lacks. It needs none of the models.
  *
- * @throws PlatformError `unsupported` where the agent cannot measure in the way that the suite asks for, and where the agent or
- *   the store fails
+ * @throws PlatformError `unsupported` where the agent cannot measure as the suite asks, and where the agent or the
+ *   store fails
  */
 export async function measureSuite(
   suite: Suite,
@@ -80,7 +80,7 @@ export async function measureSuite(
   if (suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined) && !(await agent.measuresTogether())) {
     throw new PlatformError(
       'unsupported',
-      `${system.framework} ${system.frameworkVersion} keeps no profile of its kernels, which this suite's bricks are measured by; measure it with onnxruntime`,
+      `${system.framework} ${system.frameworkVersion} keeps no profile of its kernels, which this suite needs; measure it with onnxruntime`,
     );
   }
   const tasks = suiteTasks(suite, system, settings);

@@ -7,23 +7,23 @@ import type { Observations } from '../estimate/observations.js';
 import type { System } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS, type Task } from './tasks.js';
 
-/** How well bricks have to be measured, and what that may cost. */
+/** The precision that bricks need, and its cost limit. */
 export interface Precision {
   /** Bricks are measured on further occasions until their part of a model's interval is within this, relative: 0.05 is 5 %. */
   readonly targetError: number;
-  /** Wall time that further occasions may cost, as a multiple of what the first ones did. */
-  readonly mostRepetition: number;
+  /** Limit of the wall time of further occasions, as a multiple of that of the first ones. */
+  readonly repeatLimit: number;
 }
 
-/** Why a model's bricks were measured no further. */
+/** Why a model's bricks were not measured on more occasions. */
 export type LimitedBy = 'target_error' | 'occasions' | 'time';
 
-/** At least this share of each model's time is measured twice, so that something is known of how occasions differ. */
+/** At least this share of each model's time is measured twice, so that the spread between occasions is known. */
 const SHARE_MEASURED_TWICE = 0.5;
 
-/** Wall time that one occasion of a brick costs, ms. */
+/** Wall time of one occasion of a brick, ms. */
 function costOf({ costMs, occasions }: BrickShare): number {
-  return costMs / Math.max(1, occasions);
+  return costMs / occasions;
 }
 
 /** Time that a brick takes in its model, ms. */
@@ -31,24 +31,27 @@ function timeOf({ ms, count }: BrickShare): number {
   return (ms ?? 0) * count;
 }
 
-/** Everything that is measured for several models' bricks once. */
+/** The bricks of several models, each measurement once. */
 function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
   return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
 }
 
-/** What further occasions may still cost, ms. */
-function allowanceMs(estimates: readonly Estimate[], { mostRepetition }: Precision): number {
+/** Wall time that is left for further occasions, ms. */
+function allowanceMs(estimates: readonly Estimate[], { repeatLimit }: Precision): number {
   return distinctParts(estimates).reduce((sum, part) => {
-    return part.occasions === 0 ? sum : sum + costOf(part) * (mostRepetition - (part.tried - 1));
+    return part.occasions === 0 ? sum : sum + costOf(part) * (repeatLimit - (part.tried - 1));
   }, 0);
 }
 
-/** How well a model is known if the chosen bricks are measured on another occasion; kept up to date as bricks are chosen. */
+/** Precision of a model once the chosen bricks are measured on another occasion; updated as bricks are chosen. */
 class Knowledge {
   private total = 0;
   /** Time that is measured more than once. */
   private twice = 0;
-  /** Time of each brick over the square root of its occasions, which the error of its mean goes with: now, and then. */
+  /**
+   * Each brick's time over the square root of its occasions, to which the standard error of its mean is proportional:
+   * now, and after the next occasion.
+   */
   private readonly now: number;
   private then = 0;
 
@@ -82,8 +85,8 @@ class Knowledge {
 }
 
 /**
- * The bricks to measure on one more occasion each: those that take the largest share of a model's time for what they
- * cost, of the models that are not known well enough yet. Empty when all are, or the limits are reached.
+ * The bricks to measure on one more occasion each: those of the models that are not precise enough yet, the largest
+ * share of a model's time for its cost first. Empty when all models are precise enough or the limits are reached.
  */
 export function tasksOfNextOccasion(
   models: readonly PreparedModel[],
@@ -117,7 +120,7 @@ export function tasksOfNextOccasion(
       ofModel.add(part);
       known.choose(part);
     }
-    // In the model's order, so that bricks that are measured together find their neighbours.
+    // In the model's order, so that neighbours are measured together.
     for (const [at, part] of estimate.parts.entries()) {
       const brick = bricks[at];
       if (brick === undefined || !ofModel.has(part)) continue;
@@ -128,7 +131,7 @@ export function tasksOfNextOccasion(
   return tasks.toSorted((a, b) => a.request.occasion - b.request.occasion);
 }
 
-/** Why a model's bricks were measured no further; undefined where nothing is known of it. */
+/** Why a model's bricks were not measured on more occasions; undefined where nothing is known. */
 export function limitOf(estimate: Estimate, { targetError }: Precision): LimitedBy | undefined {
   const { measuringError, parts } = estimate;
   if (measuringError === undefined) return undefined;

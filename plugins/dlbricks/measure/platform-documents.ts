@@ -3,7 +3,7 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { KnownResults } from './results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
-/** Leaves the platform's own documents for every measurement of a whole model; doing it again changes nothing. */
+/** Writes the platform's own documents for every measurement of a whole model. It is idempotent. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],
@@ -23,7 +23,6 @@ export async function keepPlatformDocuments(
 
 /** The first dimension of the first input, which is the batch by convention; 1 where there is none. */
 function batchSizeOf({ graph }: Model): number {
-  const [first] = graph.inputs;
-  const batch = first === undefined ? undefined : graph.types.get(first)?.dims?.[0];
+  const batch = graph.types.get(graph.inputs[0] ?? '')?.dims?.[0];
   return typeof batch === 'number' && batch >= 1 ? batch : 1;
 }

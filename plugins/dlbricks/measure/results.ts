@@ -13,19 +13,19 @@ import type { Need } from '../bricks/needs.js';
 import { benchmarkKey, type Observations, observationsOf } from '../estimate/observations.js';
 import { taskKey } from './tasks.js';
 
-/** A measurement that is looked for. */
+/** A measurement to look up. */
 export interface Wanted extends MeasurementSetup {
   readonly signature: string;
   readonly runOptions: RunOptions;
   readonly limits: Limits;
 }
 
-/** What a request's measurement is looked for by. */
+/** Key of a request's measurement. */
 export function wantedOf({ benchmark, context, ...rest }: MeasureRequest): Wanted {
   return { signature: benchmark.signature, ...rest, ...(context === undefined ? {} : { context }) };
 }
 
-/** What a need's measurement is looked for by, on some occasion. */
+/** Key of a need's measurement on an occasion. */
 export function wantedOfNeed(
   { signature, protocol, context, optimizationLevel }: Need,
   occasion: number,
@@ -41,7 +41,7 @@ export function wantedOfNeed(
   };
 }
 
-/** Whether a measurement saves measuring again. Failures do, unless the limit that caused them has been raised. */
+/** Whether a measurement can be reused. A failure can, unless the limit that caused it has been raised. */
 export function isConclusive({ outcome, limits }: Measurement, asked: Limits): boolean {
   if (outcome.kind === 'samples') return true;
   switch (outcome.reason) {
@@ -70,7 +70,7 @@ export class KnownResults {
     this.#measurements.set(`${benchmarkKey(signature, context)} on ${occasion}`, measurement);
   }
 
-  /** Takes over everything that others hold. */
+  /** Adds all measurements of another collection. */
   add(others: KnownResults): void {
     for (const measurement of others.#measurements.values()) this.put(measurement);
   }
@@ -80,7 +80,7 @@ export class KnownResults {
   }
 }
 
-/** What the store has of what is wanted, as far as it saves measuring. */
+/** The reusable measurements that the store has of those that are looked up. */
 export async function knownResults(
   wanted: readonly Wanted[],
   system: System,

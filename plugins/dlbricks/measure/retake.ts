@@ -1,10 +1,10 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Measurement } from '../../../src/plugin-api.js';
 
-/** Above this share of the processors' time, what others did may have made a measurement longer. */
+/** Above this share of the processors' time, other processes may have made a measurement longer. */
 const MOST_OTHERS_SHARE = 0.1;
 
-/** The operating system counts in ticks of 10 ms, so that less than three may be none. */
+/** The operating system counts in ticks of 10 ms, so that fewer than three may be an error of counting. */
 const LEAST_OTHERS_MS = 30;
 
 /**
@@ -22,58 +22,58 @@ export function isDisturbed(measurement: Pick<Measurement, 'conditions'>): boole
   return disturbanceOf(measurement) > MOST_OTHERS_SHARE;
 }
 
-/** How long to wait before each further try: a compiler is done after a while. */
+/** Pauses before the further tries. They are long enough for a short build to end. */
 const WAITS_MS = [500, 2000, 4000] as const;
 
-/** After so many series that stayed disturbed, waiting for the machine to become idle is given up. */
+/** After this many series that stayed disturbed, measurements are not repeated any more. */
 const MOST_IN_VAIN = 2;
 
-/** Ends repeating of disturbed measurements on a machine that never becomes idle; one for an evaluation. */
+/** Ends the repeating of disturbed measurements on a machine that never becomes idle. An evaluation has one. */
 export class RetakeLimit {
   #inVain = 0;
 
-  get isLost(): boolean {
+  get isReached(): boolean {
     return this.#inVain >= MOST_IN_VAIN;
   }
 
-  /** A series of measurements stayed disturbed in every try. */
-  lose(): void {
+  /** Counts a series of measurements that stayed disturbed in every try. */
+  count(): void {
     this.#inVain++;
   }
 }
 
 /** Settings and callbacks of retaking. */
 export interface Retaking {
-  readonly patience: RetakeLimit;
+  readonly limit: RetakeLimit;
   readonly signal: AbortSignal;
-  /** Waits unless the signal aborts; a test's need not. */
+  /** Waits for a time or until the signal aborts; injected by tests. */
   readonly wait?: (ms: number) => Promise<void>;
-  /** Measurements are about to be taken again, since others took this share of the processors' time at most. */
+  /** Called before measurements are repeated, with the largest share of the processors' time that others took. */
   readonly onRetake: (measurements: number, disturbance: number) => void;
 }
 
-/** A measurement, and what it is of. */
+/** A measurement, with the index of its request. */
 interface Indexed {
   readonly index: number;
   readonly measurement: Measurement;
 }
 
 /**
- * Takes measurements, and those that others disturb again. Each is yielded as soon as it is taken, so that it can be kept,
- * and again where a less disturbed one comes. The choice is by what others did and never by the latency, so that no
- * latency is preferred.
+ * Takes measurements, and repeats those that other processes disturbed. Each is yielded as soon as it is taken, so that
+ * it can be stored, and again when a less disturbed one is there. The load by others decides and never the latency, so
+ * that no latency is preferred.
  *
- * @param take measures what has these indices
+ * @param take measures the requests with these indices
  */
 export async function* undisturbed(
   indices: readonly number[],
   take: (indices: readonly number[]) => AsyncIterable<Indexed>,
-  { patience, signal, wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
+  { limit, signal, wait = (ms) => after(ms, undefined, { signal }).catch(() => undefined), onRetake }: Retaking,
 ): AsyncGenerator<Indexed> {
-  /** The least disturbed so far of those that are disturbed. */
+  /** The least disturbed measurement so far of each index that needs repeating. */
   const disturbed = new Map<number, Measurement>();
   for await (const taken of take(indices)) {
-    if (isDisturbed(taken.measurement) && !patience.isLost) disturbed.set(taken.index, taken.measurement);
+    if (isDisturbed(taken.measurement) && !limit.isReached) disturbed.set(taken.index, taken.measurement);
     yield taken;
   }
   for (const waitMs of WAITS_MS) {
@@ -89,8 +89,8 @@ export async function* undisturbed(
       else disturbed.delete(index);
       yield { index, measurement };
     }
-    // Several that all stay disturbed: the machine is not about to become idle.
+    // Several measurements that all stay disturbed show that the machine stays busy.
     if (disturbed.size === before && before > 1) break;
   }
-  if (disturbed.size > 0) patience.lose();
+  if (disturbed.size > 0) limit.count();
 }

@@ -6,27 +6,29 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 import { benchmarkKey } from '../estimate/observations.js';
 
-/** One thing to measure, and what to call it on a progress bar. */
+/** A measurement to take, and its name on a progress bar. */
 export interface Task {
   readonly label: string;
   readonly request: MeasureRequest;
 }
 
-/** How everything of an evaluation is measured. */
+/** Settings of all measurements of an evaluation. */
 export interface MeasureSettings {
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
   readonly limits: Limits;
 }
 
-/** A first measurement, and the one at another time in another process that shows how repeatable the machine is. */
+/**
+ * The first measurement and its repetition at another time in another process, which shows the machine's repeatability.
+ */
 export const FIRST_OCCASION = 1;
 export const SECOND_OCCASION = 2;
 
-/** A brick is measured on at most this many occasions. */
+/** Most occasions on which a brick is measured. */
 export const MOST_OCCASIONS = 5;
 
-/** A benchmark that is needed, as a request. */
+/** The request for a need. */
 function taskOf(
   label: string,
   { protocol, context, optimizationLevel }: Need,
@@ -38,7 +40,7 @@ function taskOf(
   return { label, request: { benchmark, runOptions: options, protocol, occasion, limits, context } };
 }
 
-/** A brick, and how its model has it measured. */
+/** A brick, with how it is measured for its model. */
 export interface BrickOfModel {
   readonly brick: MeasurableBrick;
   readonly recipe: BrickRecipe;
@@ -46,7 +48,9 @@ export interface BrickOfModel {
   readonly context: Need['context'];
 }
 
-/** What is measured for a brick on one occasion; what is subtracted varies too little to be measured on more than one. */
+/**
+ * The tasks of a brick on one occasion. The baseline is measured on the first occasion only, since it varies little.
+ */
 export function brickTasks(
   label: string,
   { brick, recipe, context }: BrickOfModel,
@@ -59,17 +63,17 @@ export function brickTasks(
   return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
-/** A call without any work in it. */
+/** The task of a call that does no work. */
 export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
   return taskOf(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
-/** A call that only hands values over. */
+/** The task of a call that only hands values over. */
 export function handingOverTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
   return taskOf(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
-/** The bricks of a model with how it has them measured. */
+/** The bricks of a model, with how they are measured. */
 export function bricksOfModel({ recipe, bricks }: PreparedModel, system: System): readonly BrickOfModel[] {
   const context = contextOf(recipe, system);
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
@@ -78,7 +82,7 @@ export function bricksOfModel({ recipe, bricks }: PreparedModel, system: System)
   });
 }
 
-/** The calls that the models' runs pay for, then every brick of every model once, in the order of the models. */
+/** The calls of the models' runs, then every different brick, in the order of the models. */
 export function firstTasks(
   models: readonly PreparedModel[],
   system: System,
@@ -97,7 +101,7 @@ export function firstTasks(
       return brickTasks(label, brick, FIRST_OCCASION, settings);
     }),
   );
-  // Bricks that follow each other are measured together, whichever models they are of.
+  // Adjacent bricks are measured together, also where they are of different models.
   return distinct([...calls, ...bricks]);
 }
 
@@ -121,7 +125,7 @@ export function taskKey({ benchmark, context, occasion }: MeasureRequest): strin
   return `${benchmarkKey(benchmark.signature, context)} on ${occasion}`;
 }
 
-/** Each task once, where it is first asked for. */
+/** Each task once, at its first place. */
 export function distinct(tasks: readonly Task[]): readonly Task[] {
   const byKey = new Map<string, Task>();
   for (const task of tasks) {

@@ -1,6 +1,6 @@
 import { geometricMean, meanOf } from '../estimate/statistics.js';
 
-/** How close estimates come to what was measured; null where there is nothing to compare. */
+/** Accuracy of estimates; null where there is nothing to compare. */
 export interface Accuracy {
   readonly geomean_normalized_latency: number | null;
   readonly mape_percent: number | null;

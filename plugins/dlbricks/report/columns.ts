@@ -2,7 +2,7 @@ import { type Column, oneLine } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report.js';
 import { counted, formatMs, percent, UNKNOWN } from './words.js';
 
-/** In percent; not known where a time is 0, or so long that no number holds what is made of it. */
+/** A ratio in percent; not known where a time is 0 or the result is not finite. */
 function relative(difference: number, to: number): string {
   const share = difference / to;
   return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : UNKNOWN;
@@ -16,7 +16,7 @@ function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }
   return first === null || repeat === null ? UNKNOWN : relative(repeat - first, first);
 }
 
-/** The columns of the tables that people read; some are there only where models need them. */
+/** The columns of the tables on a terminal. Some appear only where a model needs them. */
 export function columnsFor({ models }: Report): readonly Column<ModelReport>[] {
   const isPartial = models.some(({ coverage }) => coverage < 1);
   const hasEndToEnd = models.some(({ end_to_end_ms: ms, missing }) => {
@@ -55,16 +55,16 @@ export function columnsFor({ models }: Report): readonly Column<ModelReport>[] {
   return [...always, ...(isPartial ? [coverage] : []), ...(hasEndToEnd ? endToEnd : [])];
 }
 
-/** How often intervals held what they claim to hold. */
+/** Share of the intervals that contain the measured latency, as a sentence. */
 function intervalLines({ models, summary, settings }: Pick<Report, 'models' | 'summary' | 'settings'>): string[] {
   if (summary.interval_hit_percent === null) return [];
   const known = models.filter(({ interval_hit: hit }) => hit !== null);
   const hits = known.filter(({ interval_hit: hit }) => hit === true).length;
-  const claimed = `they claim ${percent(settings.confidence * 100)}`;
+  const claimed = `their confidence level is ${percent(settings.confidence * 100)}`;
   const what =
-    settings.cut === 'kernel' ? claimed : 'at the layer cut they contain the spread of runs in one process and no more';
+    settings.cut === 'kernel' ? claimed : 'at the layer cut they cover only the spread of runs in one process';
   return [
-    `intervals: ${hits} of ${known.length} hold the measured latency (${percent(summary.interval_hit_percent)}); ${what}`,
+    `intervals: ${hits} of ${known.length} contain the measured latency (${percent(summary.interval_hit_percent)}); ${what}`,
   ];
 }
 
@@ -73,7 +73,7 @@ const LIMITS = {
   time: 'the time for repeating ran out; --repeat-limit allows more',
 } as const;
 
-/** How well the bricks are known, and what kept them from being known better. */
+/** Precision of the bricks, and which limit ended repeating them. */
 function precisionLines({ models, summary, settings }: Pick<Report, 'models' | 'summary' | 'settings'>): string[] {
   const { spread_percent: spread } = summary;
   const { target_error_percent: target } = settings;
@@ -92,7 +92,7 @@ function inSeconds(value: number): string {
   return `${value.toFixed(1)} s`;
 }
 
-/** What the estimates cost, and the alternative; each ratio with what it counts. */
+/** The cost of the estimates and of the alternative, with the ratios between them. */
 function costLines({ costs, ratios }: Report['summary']): string[] {
   if (costs === null) return [];
   const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
@@ -112,7 +112,7 @@ function costLines({ costs, ratios }: Report['summary']): string[] {
   return told.length === 0 ? lines : [...lines, `whole models over bricks: ${told.join(', ')}`];
 }
 
-/** What the table means, in sentences. */
+/** The summary below the table. */
 export function summaryLines({ models, summary, system, settings, warnings }: Report): readonly string[] {
   const lines = [
     `${system.processor}, ${system.threads} of ${system.cores} cores, ${system.framework} ${system.framework_version}, batch ${settings.batch}, ${settings.cut} cut, G = ${settings.granularity}`,

@@ -12,7 +12,7 @@ export interface EndToEnd {
   readonly repeat: Measurement | undefined;
 }
 
-/** One model's estimate, and what it is held against. */
+/** One model's estimate, with the measurements that it is compared with. */
 export interface ModelResult {
   readonly estimate: Estimate;
   /** undefined where whole models were not asked for. */
@@ -23,19 +23,19 @@ export interface ModelResult {
   readonly kernels?: number | undefined;
 }
 
-/** What a part of the measuring cost. */
+/** Cost of a part of the measuring. */
 export interface PhaseCost {
-  /** Wall time now: sessions, warm-ups, waiting, and what was taken in vain included; ms. */
+  /** Wall time of this run, with sessions, warm-ups, waiting and repeated measurements; ms. */
   readonly nowMs: number;
-  /** What those measurements cost that the store had already; ms. */
+  /** Wall time of the measurements that the store had already; ms. */
   readonly beforeMs: number;
 }
 
-/** What an estimate cost, and what the alternative did. */
+/** Cost of the estimates, and of the alternative. */
 export interface Costs {
   /** Wall time before anything was prepared: starting, and reading the models; ms. */
   readonly readingMs: number;
-  /** Wall time of having the runtime optimize the graphs, and of cutting them; ms. */
+  /** Wall time of optimizing the graphs in the runtime and of cutting them; ms. */
   readonly preparingMs: number;
   /** Of each brick's first occasion. */
   readonly bricksFirst: PhaseCost;
@@ -50,17 +50,17 @@ export interface Costs {
 export interface EstimateResult {
   readonly system: System;
   readonly models: readonly ModelResult[];
-  /** Measurements, failed ones too, of the bricks that the estimates are made of. */
+  /** Measurements of the estimates' bricks, failed ones included. */
   readonly bricks: readonly Measurement[];
   /** Standard deviation between occasions of one brick; undefined where none was measured twice. */
   readonly spread: Spread | undefined;
   /** Sequences and different bricks of all models together. */
   readonly sequences: number;
   readonly uniqueBricks: number;
-  /** How many measurements were taken now; the others were in the store. */
+  /** Number of measurements taken now. The others were in the store. */
   readonly measured: number;
-  /** Stopped before everything that was planned was measured. */
+  /** Whether the run ended before all planned measurements. */
   readonly interrupted: boolean;
-  /** undefined where nothing was measured for it. */
+  /** undefined where the run measured nothing. */
   readonly costs: Costs | undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from '../../../src/plugin-api.js';
 import { reportSchema } from './report.js';
 
-/** JSON Schema (draft 2020-12) of what `--export-json` writes, as docs/report.schema.json holds it. */
+/** JSON Schema (draft 2020-12) of the document that `--export-json` writes; docs/report.schema.json is a copy. */
 export function reportJsonSchema(): Readonly<Record<string, unknown>> {
   return {
     ...z.toJSONSchema(reportSchema),

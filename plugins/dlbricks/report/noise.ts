@@ -1,14 +1,14 @@
 import type { Measurement } from '../../../src/plugin-api.js';
 import { isDisturbed } from '../measure/retake.js';
 
-/** Why measurements may be off, and what to do about it. */
+/** Causes of noise, and their remedies. */
 export interface NoiseWarning {
   readonly cause: 'steal' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
   /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
 
-/** From these shares on, a cause is worth a warning. */
+/** Shares from which a cause gets a warning. */
 const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05, spread: 0.05 } as const;
 
 type Conditions = NonNullable<Measurement['conditions']>;
@@ -17,7 +17,7 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-/** Sum of a kind of time over all measurements that know it, relative to the processor time that there was. */
+/** Sum of a kind of time over all measurements that have it, relative to the processor time available. */
 function shareOf(
   all: readonly Conditions[],
   kind: 'stealMs' | 'othersMs' | 'throttledMs',
@@ -33,7 +33,7 @@ function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; 
   return seen.length === 0 ? undefined : { lowest: Math.min(...seen), highest: Math.max(...seen) };
 }
 
-/** What the measurements' own record says of the machine that they were taken on. */
+/** The machine's state by the conditions that measurements record. */
 export interface NoiseFacts {
   readonly measurements: readonly Measurement[];
   /** Standard deviation between occasions, relative; undefined where it is not known. */
@@ -84,7 +84,7 @@ export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFac
     warn('frequency', `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance)`);
   }
   if (spread !== undefined && spread > LIMITS.spread) {
-    const cause = warnings.length === 0 ? 'for a reason that the machine does not tell' : 'see the other warnings';
+    const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
     warn(
       'spread',
       `one brick varies by ${percent(spread)} from process to process, ${cause}; measure on a quieter machine`,

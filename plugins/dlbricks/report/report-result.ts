@@ -2,7 +2,7 @@ import { type TableResult, textTable } from '../../../src/plugin-api.js';
 import { columnsFor, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 
-/** What spreadsheets get of a model, and how many of its benchmarks are missing. */
+/** A model's row for spreadsheets, with the number of its missing benchmarks. */
 const KEYS = [
   'name',
   'layers',

@@ -6,11 +6,11 @@ import { noiseWarnings } from './noise.js';
 import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE, meanOf } from '../estimate/statistics.js';
 
-/** null: not known. Times are in ms, and no figure is ever guessed or zero for want of a measurement. */
+/** null: not known. Times are in ms. A missing measurement is never replaced by a guess or by zero. */
 const ms = z.number().nonnegative().nullable();
 
 const systemSchema = z.strictObject({
-  fingerprint: z.string().describe('SHA-256 over everything that a measurement depends on'),
+  fingerprint: z.string().describe('SHA-256 of the system and the protocol that a measurement depends on'),
   processor: z.string(),
   architecture: z.string(),
   operating_system: z.string(),
@@ -29,7 +29,7 @@ const settingsSchema = z.strictObject({
   granularity: z.int().describe('Longest brick, in kernels or layers'),
   batch: z.int(),
   warmup_runs: z.int(),
-  runs: z.int().describe('Most timed runs per benchmark'),
+  runs: z.int().describe('Maximum number of timed runs per benchmark'),
   min_runs: z.int(),
   time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are there'),
   target_error_percent: z
@@ -62,7 +62,7 @@ const brickSchema = z.strictObject({
     .nullable()
     .describe('Copies in one graph that stand for it; null where it was not measured as copies'),
   latency_ms: ms.describe('Of one sequence'),
-  occasions: z.int().describe('How often it was measured, each time in a process of its own'),
+  occasions: z.int().describe('Number of measurements, each in a process of its own'),
   runs: z.int().describe('Timed runs of all occasions together'),
 });
 
@@ -72,7 +72,7 @@ const modelSchema = z.strictObject({
   layers: z.int(),
   kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
   unique_bricks: z.int(),
-  coverage: z.number().min(0).max(1).describe('Share of the sequences that were really measured'),
+  coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
   estimate_low_ms: ms.describe(
     'Kernel cut: a measurement of the whole model in another process is expected above this with the stated confidence; layer cut: how far the mean of these very runs may be off',
@@ -100,8 +100,8 @@ const modelSchema = z.strictObject({
   limited_by: z
     .enum(['target_error', 'occasions', 'time'])
     .nullable()
-    .describe('Why its bricks were measured no further: well enough, often enough, or long enough'),
-  bricks: z.array(brickSchema).describe('What the estimate is made of'),
+    .describe('Why its bricks were not measured on more occasions: precise enough, limit of occasions, or time limit'),
+  bricks: z.array(brickSchema).describe('The bricks of the estimate'),
   missing: z.array(missingSchema),
 });
 
@@ -110,14 +110,16 @@ const seconds = z.number().nonnegative();
 const costsSchema = z
   .strictObject({
     reading_seconds: seconds.describe('From the start of the command until the models were read'),
-    preparing_seconds: seconds.describe('Having the runtime optimize the graphs, and cutting them'),
+    preparing_seconds: seconds.describe('Optimizing the graphs in the runtime, and cutting them'),
     bricks_first_seconds: seconds.describe("Each brick's first measurement"),
-    bricks_again_seconds: seconds.describe('Their further measurements, which intervals are made of'),
+    bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
     models_first_seconds: seconds.describe("Each whole model's first measurement"),
     models_again_seconds: seconds.describe('Its repetition'),
-    known_seconds: seconds.describe('Part of these that the store had already, as it was when it was measured'),
+    known_seconds: seconds.describe(
+      'Part of these for measurements that the store had already, by their recorded cost',
+    ),
   })
-  .describe('Wall time: building, filling, sessions, warm-ups, waiting, and what others disturbed included');
+  .describe('Wall time, with building, filling, sessions, warm-ups, waiting and disturbed measurements');
 
 /** null where a model or a brick has no latency. */
 const ratiosSchema = z.strictObject({
@@ -129,12 +131,12 @@ const ratiosSchema = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'reading + models_first over reading + preparing + bricks_first: what measuring each model once costs, over what each brick once does',
+      'reading + models_first over reading + preparing + bricks_first: the cost of measuring each model once over the cost of measuring each brick once',
     ),
   as_run: z
     .number()
     .nullable()
-    .describe('The same with every further measurement on both sides: what this evaluation really took'),
+    .describe('The same with every further measurement on both sides: the cost of this evaluation as it ran'),
 });
 
 const summarySchema = z.strictObject({
@@ -158,7 +160,7 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
-  costs: costsSchema.nullable().describe('null where nothing was measured, as compose does not'),
+  costs: costsSchema.nullable().describe('null where nothing was measured, as by compose'),
   ratios: ratiosSchema,
   repeatability_percent: z
     .number()
@@ -171,19 +173,19 @@ const warningSchema = z.strictObject({
   message: z.string(),
 });
 
-/** What `--export-json` writes. The JSON Schema in docs/ is made from this. */
+/** The document that `--export-json` writes. The JSON Schema in docs/ is made from it. */
 export const reportSchema = z.strictObject({
   system: systemSchema,
   settings: settingsSchema,
   models: z.array(modelSchema),
   summary: summarySchema,
-  warnings: z.array(warningSchema).describe('What made the machine noisy while it measured, and the remedy'),
+  warnings: z.array(warningSchema).describe('Causes of noise during the measurements, each with its remedy'),
 });
 
 export type Report = z.infer<typeof reportSchema>;
 export type ModelReport = Report['models'][number];
 
-/** How an evaluation was set up, as far as its report says. */
+/** The part of an evaluation's setup that its report shows. */
 export interface ReportSettings {
   readonly cut: Cut;
   readonly granularity: number;
@@ -193,7 +195,7 @@ export interface ReportSettings {
   readonly targetError?: number | undefined;
 }
 
-/** null where it is not known, infinite, or no number: what was stored may be beyond all sums. */
+/** null where it is not known or not finite: stored values can be too large to add. */
 function finite(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }
@@ -273,7 +275,7 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
   });
 }
 
-/** Both measurements of each whole model, as far as they are there; a model that is there twice was measured once. */
+/** The measurements of each whole model, one or two. A model that is listed twice was measured once. */
 function wholesOf({ models }: EstimateResult): readonly Measurement[] {
   const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
@@ -310,7 +312,7 @@ function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[
   return { models: sum(wholes.values()), bricks: sum(bricks.values()) };
 }
 
-/** What the bricks saved, counted in three ways; see docs/measuring.md. */
+/** The savings by bricks, counted in three ways; see docs/measuring.md. */
 function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
   const costs = costsOf(result.costs);
   const isComplete = models.every(({ coverage, end_to_end_ms: first }) => coverage === 1 && first !== null);

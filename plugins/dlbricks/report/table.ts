@@ -5,15 +5,15 @@ import { columnsFor, summaryLines } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 import { wrap } from './wrap.js';
 
-/** How many missing bricks are named per model before the rest is counted. */
+/** Most missing bricks that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
 
-/** What goes first where a terminal is too narrow for all columns. */
+/** The columns that are left out first on a narrow terminal. */
 const DISPENSABLE = ['parallelism', 'again', '±', 'unique', 'layers'];
 
 export interface TableOptions {
   readonly color: boolean;
-  /** Columns of the terminal that shows it; without, the table is as wide as it has to be. */
+  /** Columns of the terminal; undefined: the table is as wide as its content. */
   readonly width?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ function widthOf(table: string): number {
   return table.indexOf('\n');
 }
 
-/** The table as wide as it may be: titles in two lines at first, then with fewer columns, which it names. */
+/** The table within a width. It breaks titles into two lines first, then leaves out columns and names them. */
 function fittingTable(report: Report, colors: Colors, width: number): readonly string[] {
   let columns = columnsFor(report);
   let table = draw(report, columns, colors.bold);
@@ -61,7 +61,7 @@ function fittingTable(report: Report, colors: Colors, width: number): readonly s
   return [table, wrap(note, width, '  ')];
 }
 
-/** The report for people: a table, what is missing, and the summary. */
+/** The report for a terminal: the table, the missing bricks, and the summary. */
 export function toTable(report: Report, { color, width = Infinity }: TableOptions): string {
   const colors = createColors(color);
   const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));

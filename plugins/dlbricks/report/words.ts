@@ -1,4 +1,4 @@
-/** What stands where a figure is not known. */
+/** Stands for a figure that is not known. */
 export const UNKNOWN = '-';
 
 /** Three significant digits and more where a table has room, without exponents. */

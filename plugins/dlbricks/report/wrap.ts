@@ -1,5 +1,5 @@
 /**
- * Breaks a line between words, so that each piece fits; a word that is too long stays whole.
+ * Breaks a line between words, so that each piece fits. A word that is too long stays whole.
  *
  * @param indent begins every piece but the first
  */

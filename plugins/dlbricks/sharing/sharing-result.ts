@@ -56,13 +56,13 @@ function notesOf(
     notes.push(`the time in other models is ${UNKNOWN} where a brick of the model is not measured here`);
   }
   if (rows.some((row) => row.measured_percent > 0 && row.measured_percent < 100)) {
-    notes.push('≈: the shapes of the bricks say how long those take that are not measured; an order of magnitude');
+    notes.push('≈: the time of unmeasured bricks is estimated from their shapes, to an order of magnitude');
   }
   return notes;
 }
 
 /**
- * Sharing as it is exported. The records have one column more for each model: the Jaccard index of the two, percent.
+ * Sharing as it is exported. The records have one more column for each model: the Jaccard index of the two in percent.
  */
 export function sharingResult(sharing: Sharing, settings: SharingSettings): TableResult {
   const rows = sharing.models.map(rowOf);

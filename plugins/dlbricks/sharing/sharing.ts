@@ -4,14 +4,14 @@ import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
 import type { System } from '../../../src/plugin-api.js';
 
-/** A model whose sharing is asked for. */
+/** A model whose sharing is computed. */
 export interface BricksOfModel {
   readonly recipe: ModelRecipe;
-  /** For each brick how long it takes in order of magnitude, from its shapes alone; ms. */
+  /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
 }
 
-/** How much of a model repeats, in itself and in others. */
+/** How much of a model repeats within it and in other models. */
 export interface ModelSharing {
   readonly name: string;
   readonly layers: number;
@@ -26,7 +26,7 @@ export interface ModelSharing {
   readonly timeCoveredByOthers: number | undefined;
   /** Share of the sequences whose brick is measured. */
   readonly measured: number;
-  /** Their share of the model's time, in order of magnitude: how long bricks take is taken from their shapes. */
+  /** Their share of the model's time in order of magnitude, from the bricks' shapes. */
   readonly timeMeasured: number;
 }
 
@@ -102,7 +102,7 @@ function sharingOf(model: KeyedModel, byBrick: ReadonlyMap<string, number>, hasO
     coveredByOthers: hasOthers ? shareOf(model, isShared, EACH_ALIKE) : undefined,
     timeCoveredByOthers: isTimed ? shareOf(model, isShared, (brick) => latencies[brick] ?? 0) : undefined,
     measured: shareOf(model, isMeasured, EACH_ALIKE),
-    // Work from shapes for all of them: mixed with latencies, it would be too little or too much of the whole.
+    // Uses the shapes of all bricks: estimates from shapes and measured latencies do not add up to one total.
     timeMeasured: shareOf(model, isMeasured, (brick) => roughMs[brick] ?? 0),
   };
 }
@@ -115,7 +115,7 @@ function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
 }
 
 /**
- * How much models share. Linear in their size, but for the matrix.
+ * Computes how much models share. Linear in their size, except for the matrix.
  *
  * @param observations measurements of their bricks on this system; none are needed
  */

@@ -1,17 +1,17 @@
-/** A layer, or several timed as one, of what is written. */
+/** A layer, or several layers that were timed as one. */
 export interface TimedPart {
   readonly name: string;
   readonly operator: string;
   readonly ms: number;
-  /** What else is known of it, as arguments of its event. */
+  /** Further facts, as arguments of its event. */
   readonly tags: Readonly<Record<string, unknown>>;
 }
 
-/** A model of what is written: a run or an estimate. */
+/** A model to write: a run or an estimate. */
 export interface TimedModel {
   readonly name: string;
   readonly system: string;
-  /** Whether the parts were measured or estimated, in words for people. */
+  /** Whether the parts were measured or estimated, for display. */
   readonly title: string;
   readonly parts: readonly TimedPart[];
   /** Its latency as a whole, measured without layer tracing; undefined where it was not. */
@@ -58,8 +58,8 @@ function* eventsOf(model: TimedModel, pid: number): Generator<object> {
 }
 
 /**
- * Models as Chrome's trace events, which Perfetto and chrome://tracing open, and `dlbricks import` reads again: a process
- * for each, its parts one after another, and what was measured of the whole model below. Times are microseconds.
+ * Models as Chrome's trace events, which Perfetto and chrome://tracing open, and `dlbricks import` reads again: a
+ * process for each, its parts one after another, and the measurement of the whole model below. Times are microseconds.
  */
 export function chromeTrace(models: readonly TimedModel[]): string {
   const events = models.flatMap((model, i) => [...eventsOf(model, i + 1)]);

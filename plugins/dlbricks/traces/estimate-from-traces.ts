@@ -7,7 +7,7 @@ import type { FoundBy, LayerFacts } from './match-level.js';
 import { occurrenceSpread, type OccurrenceSpread } from './occurrence-spread.js';
 import type { Occurrence, Target, TraceBook, TraceSequence } from './trace-book.js';
 
-/** What is made of several measurements of one layer. */
+/** How several measurements of one layer become one latency. */
 export const STATISTICS = ['median', 'mean', 'trimmed-mean', 'min', 'max', 'last'] as const;
 
 export type Statistic = (typeof STATISTICS)[number];
@@ -17,7 +17,7 @@ export interface EstimateSettings {
   readonly statistic: Statistic;
   /** Whether unmeasured layers are estimated from measured layers with the same operator. */
   readonly fill: boolean;
-  /** Whether estimates are multiplied by what other models' whole latencies are to their estimates. */
+  /** Whether estimates are multiplied by the ratio of measured to estimated latency of the other models. */
   readonly calibrate: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface TracedPart {
   /** undefined where there is none. */
   readonly ms: number | undefined;
   readonly foundBy: FoundBy | undefined;
-  /** How many measurements it is made of. */
+  /** Number of measurements behind it. */
   readonly occurrences: number;
 }
 
-/** An estimate before anything is learned from whole models. */
+/** An estimate before its correction by whole models. */
 export interface TracedSum {
   readonly target: Target;
   readonly parts: readonly TracedPart[];
@@ -69,7 +69,7 @@ function processesOf(occurrences: readonly Occurrence[]): number {
   return new Set(occurrences.map(({ process }) => process)).size;
 }
 
-/** How many different measurements a latency stands on, and how far it may be off; relative. */
+/** Number of different measurements behind a latency, and its relative error. */
 interface TracedUncertainty {
   readonly relative: number;
   readonly degreesOfFreedom: number;
@@ -85,7 +85,7 @@ export class TraceEstimator {
   private readonly index: OccurrenceIndex;
   private readonly spread: OccurrenceSpread;
   private readonly fills = new Map<string, FillModel>();
-  /** What was made of the same occurrences before. */
+  /** Cached results by occurrences. */
   private readonly told = new WeakMap<readonly Occurrence[], Pick<Told, 'ms' | 'uncertainty'>>();
 
   constructor(
@@ -138,7 +138,7 @@ export class TraceEstimator {
     );
     const spread = this.spread.layer(ms);
     const uncertainty = spread && {
-      // The error of the mean, and the spread of the process that the estimate is for.
+      // The standard error of the mean, and the spread of the one process that the estimate is for.
       relative: spread.relative * Math.sqrt(1 + 1 / processesOf(inOrder)),
       degreesOfFreedom: spread.degreesOfFreedom,
     };
@@ -168,9 +168,9 @@ export class TraceEstimator {
   }
 
   /**
-   * What a sum may be off by: each different layer by its own spread, as often as it is there, since it is one and the same
-   * error; filled in ones of one operator together, since they come of one fit; and the process that the estimate is for by what
-   * processes differ in.
+   * The uncertainty of a sum. Each different layer adds its own error as often as it occurs, since all occurrences have
+   * the same error. Layers that are filled in for one operator add up, since they come from one fit. The process that
+   * the estimate is for adds the spread between processes.
    */
   private errorsOf(told: readonly Told[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
     const shares = new Map<string, { deviation: number; degreesOfFreedom: number }>();

@@ -3,7 +3,7 @@ import { type LayerFacts } from './match-level.js';
 import { type LayerWork, workOf } from './layer-work.js';
 import type { Occurrence } from './trace-book.js';
 
-/** Estimated time of a layer, from other layers with the same operator. */
+/** Time of a layer, estimated from other layers with the same operator. */
 export interface Filled {
   readonly ms: number;
   /** Standard deviation of the logarithm of `ms`, over measured layers, each estimated from the others. */
@@ -23,10 +23,10 @@ interface Point {
 /** Fewest different layers that an operator's time is estimated from. */
 const FEWEST_LAYERS = 3;
 
-/** Most different layers that it is estimated from; of more, an evenly spread part is used. */
+/** Most different layers that it is estimated from; of more, an evenly spaced part is used. */
 const MOST_LAYERS = 1024;
 
-/** Closer than this, in logarithms of work, layers are as good as the same. */
+/** Layers closer than this, in logarithms of work, count as equal. */
 const NEAREST = 0.05;
 
 /** Milliseconds: fixed, for each operation, for each byte; none of them negative. */
@@ -60,8 +60,8 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
 const SUBSETS: readonly (readonly number[])[] = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]];
 
 /**
- * The costs that make the sum of squared relative errors least, none of them negative: the best of the seven unconstrained
- * solutions with some costs left out that has no negative one, which is exact for so few.
+ * The non-negative costs with the least sum of squared relative errors: the best solution without a negative cost among
+ * the seven unconstrained fits that leave some costs out. This is exact for so few costs.
  */
 function fitCosts(points: readonly Pick<Point, 'work' | 'ms'>[]): Costs {
   // Scaled, so that all columns are of one order of magnitude.
@@ -104,8 +104,8 @@ function distance(a: LayerWork, b: LayerWork): number {
 }
 
 /**
- * What the layers that are most alike were slower or faster than told, logarithm. A layer counts the more the closer it
- * is; one whose work differs by a factor of e counts as much as the assumption that the fit is right.
+ * How far the most similar layers are from the fit, as a logarithm. A layer weighs more the closer it is. One whose
+ * work differs by a factor of e weighs as much as the assumption that the fit is right.
  */
 function residualNear(work: LayerWork, points: readonly Point[]): number {
   let [sum, weights] = [0, 1];
@@ -171,14 +171,15 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
 }
 
 /**
- * Estimates the time of unmeasured layers from measured ones with the same operator: so much for a call, for each
- * operation and for each byte (a roofline whose sides add up), then moved by how far the most similar layers are off.
+ * Estimates the time of unmeasured layers from measured ones with the same operator: a cost for each call, each
+ * operation and each byte (a roofline whose sides add up), corrected by the error of the fit for the most similar
+ * layers.
  */
 export class FillModel {
   private readonly byOperator = new Map<string, Occurrence[]>();
   private readonly fits = new Map<string, OperatorFit | undefined>();
 
-  /** @param occurrences what may be used; those of several layers at once tell nothing */
+  /** @param occurrences the measurements to use; those of several layers at once are ignored */
   constructor(occurrences: readonly Occurrence[]) {
     for (const occurrence of occurrences) {
       const [only, second] = occurrence.layers;

@@ -1,25 +1,25 @@
 import { type Known, matchKey, knownOf, MATCH_LEVELS, type MatchLevel } from './match-level.js';
 import type { Occurrence, Target, TraceSequence } from './trace-book.js';
 
-/** Whose measurements an estimate may use: the model's own, the other models', or all. */
+/** The measurements that an estimate may use: the model's own, the other models', or all. */
 export const REUSES = ['all', 'own', 'others'] as const;
 
 export type Reuse = (typeof REUSES)[number];
 
-/** Measurements that stand for a sequence, and what they have in common with it. */
+/** Measurements that stand for a sequence, and the level at which they match it. */
 export interface Found {
   readonly level: MatchLevel | 'position';
   /** At least one. */
   readonly occurrences: readonly Occurrence[];
 }
 
-/** Occurrences by what they are compared by. */
+/** Occurrences by the key of a level. */
 export class OccurrenceIndex {
   private readonly byKey = new Map<string, Occurrence[]>();
-  /** What the occurrences know, by level. */
+  /** The facts that the occurrences hold, by level. */
   private readonly known = new Map<MatchLevel, Set<Known>>(MATCH_LEVELS.map((level) => [level, new Set()]));
   private readonly byPosition = new Map<string, Occurrence[]>();
-  /** What was found by the same keys before, for one target at a time: it may have the same layer thousands of times. */
+  /** Cached results of one target by key: a target may have the same layer thousands of times. */
   private readonly found = new Map<string, readonly Occurrence[]>();
   private foundWithout: string | undefined;
 
@@ -41,7 +41,7 @@ export class OccurrenceIndex {
     }
   }
 
-  /** The measurements at the strongest level at which there are any; undefined where there are none at all. */
+  /** The measurements at the strongest level that has any; undefined where no level has. */
   find(target: Target, sequence: TraceSequence, reuse: Reuse): Found | undefined {
     if (reuse === 'own') {
       const there = this.byPosition.get(JSON.stringify([target.name, sequence.position])) ?? [];
@@ -56,7 +56,7 @@ export class OccurrenceIndex {
     return undefined;
   }
 
-  /** What a sequence is looked up by at a level: by as much as any occurrence knows. */
+  /** Keys of a sequence at a level, one for each set of facts that an occurrence holds. */
   private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {
     return [...(this.known.get(level) ?? [])].flatMap((known) => {
       const keys = [false, true].map((onlyActivations) => matchKey(layers, level, known, onlyActivations));
@@ -64,7 +64,7 @@ export class OccurrenceIndex {
     });
   }
 
-  /** @param without the model whose measurements do not count; undefined for all */
+  /** @param without the model whose measurements are left out; undefined to use all */
   private at(keys: readonly string[], without: string | undefined): readonly Occurrence[] {
     if (without !== this.foundWithout) this.found.clear();
     this.foundWithout = without;

@@ -1,7 +1,7 @@
 import { byteLengthOf, elementCount, isElementType, type TracedTensor } from '../../../src/plugin-api.js';
 import type { LayerFacts } from './match-level.js';
 
-/** What a layer does, as far as its time follows from it. */
+/** The work of a layer, which its time depends on. */
 export interface LayerWork {
   /** Arithmetic operations; 0 where they are not known, or no more than one for each element moved. */
   readonly operations: number;
@@ -11,7 +11,7 @@ export interface LayerWork {
   readonly tensorBytes: readonly number[];
 }
 
-/** Shapes that nothing has make numbers that nothing can be told from. */
+/** Work beyond this comes from impossible shapes and is ignored. */
 const MOST_WORK = 1e24;
 
 /** Of tensors with an unknown element type. */
@@ -51,7 +51,10 @@ function operationsOf({ operator, inputs = [], outputs = [] }: LayerFacts): numb
   return multiplications === undefined ? 0 : 2 * multiplications(input, weight, output);
 }
 
-/** What a layer does by what is known of it; undefined where neither its bytes nor both ends' shapes are, or no computer could do it. */
+/**
+ * The work of a layer; undefined where neither its bytes nor its shapes at both ends are known, or the work is
+ * impossibly large.
+ */
 export function workOf(facts: LayerFacts): LayerWork | undefined {
   const { inputs, outputs } = facts;
   const tensorBytes = inputs === undefined || outputs === undefined ? [] : [...inputs, ...outputs].map(bytesOf);

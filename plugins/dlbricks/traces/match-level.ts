@@ -1,11 +1,11 @@
 import type { TracedLayer, TracedTensor } from '../../../src/plugin-api.js';
 
-/** What two layers have in common that count as the same, the strongest first. */
+/** The facts by which two layers count as the same, the strongest first. */
 export const MATCH_LEVELS = ['signature', 'attributes', 'shapes'] as const;
 
 export type MatchLevel = (typeof MATCH_LEVELS)[number];
 
-/** How a latency was found: by a level, by standing at the same place of the same model, or by filling in. */
+/** How a latency was found: by a level, by the same place in the same model, or by filling in. */
 export type FoundBy = MatchLevel | 'position' | 'fill';
 
 /** The same in words. */
@@ -22,18 +22,18 @@ export interface LayerFacts extends Pick<
   TracedLayer,
   'operator' | 'signature' | 'attributes' | 'inputs' | 'outputs' | 'operations' | 'bytes'
 > {
-  /** Indices of the inputs that are no weights, where that is known: tables tend to leave weights out. */
+  /** Indices of the inputs that are not weights, where known: tables often leave weights out. */
   readonly activations?: readonly number[] | undefined;
 }
 
-/** Which of inputs, outputs and element types are compared: as many as the trace holds. */
+/** Which of inputs, outputs and element types are compared: those that the trace holds. */
 export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't'}`;
 
 function hasTypes(facts: LayerFacts): boolean {
   return [...(facts.inputs ?? []), ...(facts.outputs ?? [])].every(({ elementType }) => elementType !== undefined);
 }
 
-/** What is known of all of these layers; '' where that is too little for the level. */
+/** The facts that all of these layers have; '' where they are too few for the level. */
 export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known {
   if (level === 'signature' || (level === 'attributes' && layers.some(({ attributes }) => attributes === undefined)))
     return '';
@@ -58,9 +58,9 @@ function tensorsKey(tensors: readonly TracedTensor[], known: Known): unknown {
 /**
  * A text that is equal for layers, or sequences of layers, that are the same at a level.
  *
- * @param known what to compare, of what these layers know
+ * @param known the facts to compare
  * @param onlyActivations leaves weights out of the inputs
- * @returns undefined where the layers know less than that
+ * @returns undefined where the layers lack one of them
  */
 export function matchKey(
   layers: readonly LayerFacts[],

@@ -4,14 +4,14 @@ import type { Occurrence } from './trace-book.js';
 /** Least degrees of freedom of a layer's spread; layers with similar latency are added until there are as many. */
 const ENOUGH_DEGREES = 30;
 
-/** Rounds of alternating between layers and processes; each one makes the rest several times smaller. */
+/** Rounds of alternating between layers and processes. Each round reduces the remaining error several times. */
 const ROUNDS = 20;
 
 /** Spread of the measurements of one layer. All of it is relative. */
 export interface OccurrenceSpread {
-  /** Between processes, in what all layers of a process have in common; undefined where no two have a layer in common. */
+  /** Between processes, over all layers of a process; undefined where no two processes have a layer in common. */
   readonly process: Spread | undefined;
-  /** Between occurrences of a layer that takes so long, besides; undefined where no layer occurs twice. */
+  /** Between occurrences of a layer of this time, in addition; undefined where no layer occurs twice. */
   layer(ms: number): Spread | undefined;
 }
 
@@ -26,9 +26,9 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Learns the spread from layers that occur more than once: log ms = layer + process + rest, layers and processes fitted in
- * turn, processes by their layers' times, since a sum consists of those. A process that ran 5 % slower than others is 5 % off
- * in each of its layers, however many there are; the rest averages out over a model.
+ * Learns the spread from layers that occur more than once: log ms = layer + process + rest, layers and processes fitted
+ * in turn, processes weighted by their layers' times, since the sum is. A process that ran 5 % slower than others is 5
+ * % off in each of its layers, however many there are; the rest averages out over a model.
  */
 export function occurrenceSpread(occurrences: readonly Occurrence[]): OccurrenceSpread {
   const layers = new Map<string, { readonly process: string; readonly log: number; readonly ms: number }[]>();

@@ -21,7 +21,7 @@ type Attribute = Node['attributes'][number];
 /** AttributeProto.AttributeType in the ONNX project's onnx.proto. */
 const [FLOAT, INT, STRING, FLOATS, INTS, STRINGS] = [1, 2, 3, 6, 7, 8];
 
-/** An attribute as a trace or a table would give it; of tensors and graphs only that there is one. */
+/** An attribute as a trace or a table would give it; a tensor or a graph only by its presence. */
 function valueOf(attribute: Attribute): unknown {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
   switch (Number(attribute.type)) {
@@ -60,8 +60,8 @@ function factsOf(graph: LayerGraph, node: Node, signature: string): LayerFacts {
 }
 
 /**
- * A model that is there as a file, as something to find in traces: its layers, or the kernels that the agent's runtime makes
- * of them, which is what a runtime's own profile knows. Nothing of it is measured.
+ * The target of a model in a file: its layers, or the kernels that the agent's runtime makes of them and that the
+ * runtime's profile lists. It measures nothing.
  *
  * @param granularity longest sequence, in layers or kernels
  */

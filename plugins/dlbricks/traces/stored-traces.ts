@@ -20,13 +20,13 @@ const tensorsSchema = z.array(
 );
 
 const modelSchema = z.strictObject({
-  /** Hash of the system, the name and all that was imported, so that importing it again changes nothing. */
+  /** Hash of the system, the name and the imported content, so that importing it again changes nothing. */
   trace,
   system: z.string().min(1).max(MOST_NAME),
   model: z.string().min(1).max(MOST_NAME),
   source: z.string(),
   importedAt: z.iso.datetime(),
-  /** Place among those that were imported at once. */
+  /** Place among the models of the same import. */
   order: z.int().nonnegative(),
   wholeMs: ms,
   tracedWholeMs: ms,
@@ -71,13 +71,13 @@ export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
   indexes: [],
 };
 
-/** A document holds what JSON can hold: nothing that is undefined. */
+/** A document holds only JSON values, so that undefined ones are left out. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
 /**
- * Keeps traced models. Keeping the same again changes nothing.
+ * Stores traced models. Storing the same again changes nothing.
  *
  * @param models their systems are known
  * @throws PlatformError `usage` for names that are too long; `storage`
@@ -112,7 +112,7 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
           }) as StoredLayer,
       ),
     );
-    // Last, so that a model that is there has all of its layers.
+    // The model is stored last, so that a stored model has all of its layers.
     const times = { wholeMs: [...wholeMs], tracedWholeMs: [...tracedWholeMs] };
     await store
       .collection(TRACED_MODELS)
@@ -120,14 +120,14 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
   }
 }
 
-/** Systems of which something was imported. */
+/** Systems with imported traces. */
 export async function storedSystems(store: ResultStore): Promise<readonly string[]> {
   const systems = new Set<string>();
   for await (const { system } of store.collection(TRACED_MODELS).find({})) systems.add(system);
   return [...systems].sort();
 }
 
-/** Everything that was imported of one system, in the order of importing. */
+/** All imported traces of one system, in the order of their import. */
 export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
   const found: StoredModel[] = [];
   for await (const model of store.collection(TRACED_MODELS).find({ system })) found.push(model);

@@ -3,7 +3,7 @@ import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
 import type { TimedModel, TimedPart } from './chrome-trace.js';
 
-/** Below this the difference between a sum and its parts is rounding. */
+/** A difference between a sum and its parts below this is a rounding error. */
 const LEAST_CALL_MS = 1e-6;
 
 /** A system's name in traces: the same text for measurements that may be mixed. */
@@ -13,8 +13,8 @@ export function systemName({ processor, cores, framework, frameworkVersion, runO
 }
 
 /**
- * An estimate from bricks as a trace: each brick as often as the model has it, those that are missing without an event, and the
- * call that a run of the model takes.
+ * An estimate from bricks as a trace: each brick as often as the model has it, and the call of a run. Missing bricks
+ * have no event.
  */
 export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): TimedModel {
   const first = endToEnd?.first?.outcome;

@@ -12,7 +12,10 @@ function elementTypeOf({ inputs = [], outputs = [] }: LayerFacts): string | unde
   return types.size === 1 ? [...types][0] : undefined;
 }
 
-/** An estimate from traces as a trace. What is missing has no event; sequences of several layers know only their operators. */
+/**
+ * An estimate from traces as a trace. Missing sequences have no event. Sequences of several layers have only their
+ * operators.
+ */
 export function timedSum({ target, parts }: TracedSum, system: string): TimedModel {
   return {
     name: target.name,

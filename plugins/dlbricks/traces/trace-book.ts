@@ -3,7 +3,7 @@ import type { Edge } from '../cut/layer-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 
-/** Consecutive layers of a model that are timed as one; one layer, as a rule. */
+/** Consecutive layers of a model that are timed as one; usually one layer. */
 export interface TraceSequence {
   /** Where it stands in its model: `7`, `0-1-2`, or `7..9` for several layers. */
   readonly position: string;
@@ -17,7 +17,9 @@ export interface TraceSequence {
 /** A measured sequence of a traced model. */
 export interface Occurrence extends TraceSequence {
   readonly model: string;
-  /** One run of a program that traced a model: occurrences of one process share what was peculiar to it. */
+  /**
+   * One run of a program that traced a model. The occurrences of a process share its deviation from other processes.
+   */
   readonly process: string;
   readonly ms: number;
   /** Place in the order in which everything was read. */
@@ -29,17 +31,17 @@ export interface Target {
   readonly name: string;
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
-  /** undefined where it is not known which layer reads which. */
+  /** undefined where the edges are not known. */
   readonly edges: readonly Edge[] | undefined;
   /** Its latency as a whole, layers not traced meanwhile; undefined where it was not measured. */
   readonly wholeMs: number | undefined;
 }
 
-/** Everything that the traces of one system say. */
+/** The content of the traces of one system. */
 export interface TraceBook {
   readonly occurrences: readonly Occurrence[];
   readonly targets: readonly Target[];
-  /** Why a model cannot be estimated itself, by its name; its measurements count for others all the same. */
+  /** Why a model cannot be estimated itself, by its name. Other models still use its measurements. */
   readonly refused: ReadonlyMap<string, string>;
   readonly corrections: readonly Correction[];
 }
@@ -72,14 +74,14 @@ function positionOf({ index, last }: MeasuredLayer): string {
   return last === undefined || String(last) === index ? index : `${index}..${last}`;
 }
 
-/** The name under which a model without one goes. */
+/** A model's name; one without a name has that of its file. */
 export function nameOf({ model, source }: TracedModel): string {
   return model ?? source.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
 }
 
 /**
- * A traced model as ranges that together hold every layer that the trace knows. They don't overlap, unless there is a
- * problem: a layer that ran in several shapes, or sequences of several cuts.
+ * A traced model as ranges that together hold every traced layer. Ranges that overlap are a problem: a layer ran in
+ * several shapes, or the sequences are of several cuts.
  */
 function rangesOf(
   model: TracedModel,
@@ -124,7 +126,7 @@ function rangesOf(
   };
   for (const { layer, first, last } of measured.sort((a, b) => a.first - b.first || a.last - b.last)) {
     if (first < next) {
-      problem ??= `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that its model cannot be told from it; split the trace, or say with -G which cut is meant`;
+      problem ??= `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that the model's sequences are ambiguous; split the trace, or choose the cut with -G`;
       add(first, last, layer, layer.samplesMs);
       continue;
     }
@@ -136,7 +138,7 @@ function rangesOf(
   return { ranges, problem };
 }
 
-/** Which sequence reads which; known only where every layer but the first says what it comes after. */
+/** Edges between sequences; known only where every layer but the first names its predecessors. */
 function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] | undefined {
   const after = new Map(
     model.layers.flatMap((layer) => (layer.after === undefined ? [] : [[Number(layer.index), layer.after]])),
@@ -157,7 +159,7 @@ function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] 
   return [...edges.values()];
 }
 
-/** The granularity that is meant: the one that is asked for, else the only one that was measured, else single layers. */
+/** The granularity to use: the requested one, else the only one that was measured, else single layers. */
 function granularityOf(models: readonly TracedModel[], asked: number | undefined): number {
   if (asked !== undefined) return asked;
   const found = new Set(
@@ -170,7 +172,7 @@ function granularityOf(models: readonly TracedModel[], asked: number | undefined
 }
 
 /**
- * Everything that is known of one system, ready to compose from.
+ * Makes the book of one system from its traced models.
  *
  * @param models all of one system
  * @param asked the longest sequence that the models were cut into when they were measured
@@ -208,7 +210,7 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
       const layersOf = (some: readonly Range[]): number =>
         some.reduce((sum, { first, last }) => sum + last - first + 1, 0);
       const covered = layersOf(ranges);
-      // Several traces may describe it; the one that measured most of it is taken.
+      // Several traces may describe it; the one that measured the most of it is used.
       const measured = layersOf(ranges.filter((range) => range.samplesMs.length > 0));
       if (target !== undefined && measured <= most) continue;
       most = measured;

@@ -19,8 +19,8 @@ const layerSchema = z.strictObject({
   ms,
   found_by: foundBySchema
     .nullable()
-    .describe('What the layer has in common with the measurements used for it; null: missing'),
-  occurrences: z.int().describe('Measurements that the latency is made of'),
+    .describe('The level at which the measurements used match the layer; null: missing'),
+  occurrences: z.int().describe('Number of measurements behind the latency'),
 });
 
 const modelSchema = z.strictObject({
@@ -34,8 +34,8 @@ const modelSchema = z.strictObject({
   estimate_ms: ms.describe('Sum over the sequences that have a latency; only of that part where coverage is below 1'),
   estimate_low_ms: ms,
   estimate_high_ms: ms,
-  filled_ms: z.number().describe('Of estimate_ms, what was filled in'),
-  parallel_ms: ms.describe('Longest path; null where it is not known which layer reads which'),
+  filled_ms: z.number().describe('Part of estimate_ms that was filled in'),
+  parallel_ms: ms.describe('Longest path; null where the edges are not known'),
   end_to_end_ms: ms.describe('The whole model as it was measured, its layers not traced meanwhile'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, at any coverage'),
   whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
@@ -48,7 +48,7 @@ const summarySchema = z.strictObject({
   layers: z.int(),
   sequences: z.int(),
   unique: z.int(),
-  complete_models: z.int().describe('Models that their estimate covers, and whose whole latency is known'),
+  complete_models: z.int().describe('Models with full coverage and a known whole latency'),
   geomean_normalized_latency: z.number().nullable().describe('Over complete_models'),
   mape_percent: z.number().nullable(),
   worst_percent: z.number().nullable(),
@@ -56,7 +56,7 @@ const summarySchema = z.strictObject({
   within_10_percent: z.int(),
   within_interval: z.int().describe('Of complete_models, those whose whole latency is in the interval'),
   with_interval: z.int().describe('Of complete_models, those that have one'),
-  compared_models: z.int().describe('Models of which anything is covered, and whose whole latency is known'),
+  compared_models: z.int().describe('Models with any coverage and a known whole latency'),
   geomean_of_compared: z
     .number()
     .nullable()
@@ -66,10 +66,10 @@ const summarySchema = z.strictObject({
   speedup: z.number().nullable().describe('whole_seconds / unique_seconds'),
 });
 
-/** What `dlbricks compose --from-traces --export-json` writes. */
+/** The document that `dlbricks compose --from-traces --export-json` writes. */
 export const traceReportSchema = z.strictObject({
   format: z.literal('dlbricks-trace-report/1'),
-  system: z.string().describe('What all of the measurements were taken on'),
+  system: z.string().describe('The system of all measurements'),
   sources: z.array(z.string()),
   settings: z.strictObject({
     granularity: z.int().nullable(),
@@ -95,14 +95,14 @@ export const traceReportSchema = z.strictObject({
 export type TraceReport = z.infer<typeof traceReportSchema>;
 export type TraceModelReport = TraceReport['models'][number];
 
-/** What an estimate was made with. */
+/** Settings of an estimate. */
 export interface TraceReportSettings extends EstimateSettings {
   readonly system: string;
   readonly sources: readonly string[];
   readonly granularity: number | undefined;
 }
 
-/** @param others estimates of the other models that are in the traces as a whole */
+/** @param others estimates of the other models whose whole latency is in the traces */
 function modelReport(
   sum: TracedSum,
   others: readonly TracedSum[],
@@ -201,8 +201,9 @@ function summaryOf(
 /**
  * Estimates as the document that is exported and shown.
  *
- * @param sums of the models that were asked for
- * @param known of every model that is in the traces as a whole, each without its own measurements unless those are meant
+ * @param sums of the requested models
+ * @param known of every model whose whole latency is in the traces, each without its own measurements unless those are
+ *   requested
  */
 export function traceReportOf(
   sums: readonly TracedSum[],

@@ -4,7 +4,7 @@ import { counted, formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
-/** How many missing layers are named per model before the rest is counted. */
+/** Most missing layers that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
 
 function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
@@ -79,7 +79,7 @@ const COUNTED = {
   others: "other models' measurements only",
 } as const;
 
-/** What the table means, in sentences. */
+/** The summary below the table. */
 function summaryLines(report: TraceReport): readonly string[] {
   const { summary, settings, system, corrections, models } = report;
   const lines = [
@@ -96,11 +96,11 @@ function summaryLines(report: TraceReport): readonly string[] {
     lines.push('estimates are multiplied by measured / estimated latency of the other models in these traces');
   if (models.some(({ covers_whole_model: isWhole, estimate_low_ms: low }) => isWhole && low === null)) {
     lines.push(
-      'no interval: it needs a layer measured in several processes, or measured whole models; these traces have neither',
+      'no interval: these traces have neither a layer measured in several processes nor measured whole models',
     );
   }
   if (models.some(({ covers_whole_model: isWhole }) => !isWhole)) {
-    lines.push("'part' marks an estimate that covers only a part of its model");
+    lines.push("'part' marks an estimate of only a part of its model");
   }
   if (summary.geomean_normalized_latency !== null) {
     lines.push(
@@ -109,7 +109,7 @@ function summaryLines(report: TraceReport): readonly string[] {
   }
   if (summary.with_interval > 0) {
     lines.push(
-      `intervals: ${summary.within_interval} of ${summary.with_interval} hold what was measured; they should for ${settings.confidence * 100} %`,
+      `intervals: ${summary.within_interval} of ${summary.with_interval} contain the measured latency; their confidence level is ${settings.confidence * 100} %`,
     );
   }
   if (summary.compared_models > summary.complete_models && summary.geomean_of_compared !== null) {
@@ -125,7 +125,7 @@ function summaryLines(report: TraceReport): readonly string[] {
   return lines.map(oneLine);
 }
 
-/** What spreadsheets get of a model. */
+/** A model's row for spreadsheets. */
 const KEYS = [
   'name',
   'layers',

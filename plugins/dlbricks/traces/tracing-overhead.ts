@@ -1,19 +1,19 @@
 import { type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 
-/** What was taken from a model's layer times because tracing them takes time itself. */
+/** The correction of a model's layer times for the overhead of tracing. */
 export interface Correction {
   readonly model: string;
   readonly source: string;
-  /** What each layer's time is multiplied by, below 1. */
+  /** Factor for each layer's time, below 1. */
   readonly factor: number;
   readonly wholeMs: number;
   readonly tracedWholeMs: number;
 }
 
 /**
- * A whole model took `tracedWholeMs` with its layers traced, and `wholeMs` without. Where in the traced time the
- * difference went, into layers or between them, is not known; so it is taken from both in proportion. The sum over the
- * layers then stays below the time without tracing as it was below the time with it.
+ * A whole model took `tracedWholeMs` with its layers traced, and `wholeMs` without. It is not known whether the
+ * difference is in the layers or between them, so both are reduced in proportion. The sum over the layers then stays
+ * below the time without tracing as it was below the time with it.
  *
  * @param wholeMs executions of the whole model without layer tracing, from any trace of the same system
  * @returns undefined where one of the two is not known, or tracing cost nothing

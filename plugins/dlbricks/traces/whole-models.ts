@@ -2,34 +2,35 @@ import { type ErrorSource, type Interval, marginOf } from '../estimate/statistic
 import type { TracedSum } from './estimate-from-traces.js';
 import type { Reuse } from './find-occurrences.js';
 
-/** Fewest other models that the error of estimates is learned from. */
+/** Fewest other models from which the error of estimates is learned. */
 const FEWEST_MODELS = 3;
 
-/** Of an estimate whose parts claim to be exact, so that none has all the weight: 0.1 %. */
+/** Least error of an estimate, 0.1 %, so that one with exact parts does not get all the weight. */
 const LEAST_VARIANCE = 1e-6;
 
-/** What the other models' whole latencies tell of an estimate. */
+/** Correction and error of an estimate, learned from the other models' whole latencies. */
 export interface WholeModels {
-  /** How many there were to learn from. */
+  /** Number of models behind it. */
   readonly models: number;
-  /** What estimates have to be multiplied by to be whole latencies, in the middle; 1 where it was not asked for. */
+  /** Median ratio of whole latency to estimate, by which estimates are multiplied; 1 where this was not requested. */
   readonly factor: number;
   /** Errors of the logarithm of an estimate beyond those of its parts. */
   readonly errors: readonly ErrorSource[];
 }
 
-/** Variance of a sum by its parts alone, of its logarithm. */
+/** Variance of a sum's logarithm by its parts alone. */
 function varianceOf({ errors = [] }: TracedSum): number {
   return errors.reduce((sum, { deviationMs }) => sum + deviationMs ** 2, 0);
 }
 
 /**
- * A model is not quite the sum of its layers. How far, the traces' other models tell: those whose whole latency is known and
- * whose estimate covers them. What their errors have beyond what their parts explain (the moment of DerSimonian and Laird, Controlled
- * Clinical Trials 7, 1986: surer estimates count more) is what the estimate of this one may be off as well.
+ * Learns the error of estimates, since a model is not exactly the sum of its layers, from the traces' other models with
+ * a known whole latency and full coverage. The part of their errors that the errors of their layers do not explain (the
+ * moment of DerSimonian and Laird, Controlled Clinical Trials 7, 1986: surer estimates count more) is added to the
+ * error of this estimate.
  *
- * @param others estimates of other models, made like this one
- * @param calibrate whether the middle of their errors is taken out; where not, it counts as error
+ * @param others estimates of other models, by the same settings
+ * @param calibrate whether the estimate is corrected by their median error; otherwise it counts as error
  * @returns undefined where there are too few of them
  */
 export function learnFromWholeModels(others: readonly TracedSum[], calibrate: boolean): WholeModels | undefined {
@@ -60,10 +61,11 @@ export function learnFromWholeModels(others: readonly TracedSum[], calibrate: bo
 }
 
 /**
- * The interval in which the whole model's latency is expected; in logarithms the estimate is in its middle. There is none
- * where neither several processes nor whole models tell how far estimates are off.
+ * The interval in which the whole model's latency is expected; the estimate is its middle on a logarithmic scale. There
+ * is no interval where the traces have neither several processes nor whole models.
  *
- * @param reuse whose measurements the estimate is made of; of a model's own, its own process tells nothing of others
+ * @param reuse the measurements that the estimate uses; a model's own process does not show the spread between
+ *   processes
  */
 export function intervalOf(sum: TracedSum, learned: WholeModels | undefined, reuse: Reuse): Interval | undefined {
   if (sum.ms === undefined) return undefined;

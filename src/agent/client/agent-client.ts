@@ -14,10 +14,10 @@ const { traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
-/** What an agent can do does not depend on these. */
+/** The abilities of an agent do not depend on these. */
 const ANY_RUN = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
 
-/** Waiting for a turn behind other clients' measurements included. */
+/** The time limit of a call, with waiting behind other clients' measurements. */
 const INFER_TYPES_DEADLINE_MS = 30 * 60_000;
 
 const OPTIMIZE_DEADLINE_MS = INFER_TYPES_DEADLINE_MS;
@@ -28,19 +28,19 @@ const MEASURE_WAIT_MS = 12 * 3600_000;
 /**
  * An agent behind an address, host:port. Connects with the first request.
  *
- * Beyond {@link BenchmarkAgent}: `internal` where the agent answers with something that makes no sense, and
- * `unauthenticated` where it wants another token.
+ * Beyond {@link BenchmarkAgent}: `internal` where the agent's answer is invalid, and `unauthenticated` where it
+ * requires another token.
  */
 export function connectAgent(address: string, clientOptions?: RpcClientOptions): BenchmarkAgent {
   const client = createRpcClient(address, 'agent', clientOptions);
   const traces = new TakenTraces();
 
-  /** What is wrong with an answer is not the caller's fault. */
+  /** An invalid answer is not the caller's fault. */
   function understand<T>(convert: () => T): T {
     try {
       return convert();
     } catch (cause) {
-      const message = `the agent at ${address} answers with something that this version does not understand`;
+      const message = `the agent at ${address} gives an answer that this version does not understand`;
       throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
     }
   }

@@ -9,16 +9,16 @@ import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
-/** Part of every key: to be raised when what an agent makes of a graph changes. */
+/** Part of every key. Increase it when agents make other graphs of the same input. */
 const CACHE_VERSION = 2;
 
-/** A graph is kept for the system that it was optimized on, and for no other. */
+/** Key of a graph: it is kept only for the system that optimized it. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
   const key = createHash('sha256').update(`${CACHE_VERSION} ${fingerprint} ${signature}`).digest('hex');
   return `${key}.binpb`;
 }
 
-/** What is in a cached file; undefined where it is missing or damaged, so that it is made anew. */
+/** Content of a cached file; undefined where it is missing or damaged and has to be made again. */
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
     const { benchmark, values, costMs } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
@@ -34,8 +34,8 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * The same agent, with its optimized graphs kept in a folder: optimizing takes a session of the whole model, and the same
- * system makes the same of it every time. A folder that cannot be written to costs that time, nothing else.
+ * The same agent, with its optimized graphs kept in a folder: optimizing takes a session of the whole model, and the
+ * same system always gives the same graph. Where the folder cannot be written to, graphs are optimized each time.
  */
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {

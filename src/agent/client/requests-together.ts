@@ -14,7 +14,7 @@ function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): st
   return JSON.stringify([runOptions, protocol, occasion, limits]);
 }
 
-/** What one call measures. */
+/** The requests of one call. */
 class Group {
   readonly requests: Numbered[] = [];
   readonly #setup: string;
@@ -30,7 +30,7 @@ class Group {
     this.#bytes += numbered.request.benchmark.model.length;
   }
 
-  /** @returns whether it takes a request in */
+  /** @returns whether it has room for the request */
   take(numbered: Numbered): boolean {
     const { request } = numbered;
     const [first] = this.requests;

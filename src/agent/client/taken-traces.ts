@@ -6,17 +6,17 @@ import { fromWireSpan } from '../wire/trace-wire.js';
 
 const { takeSpans } = TraceServiceService;
 
-/** An agent that does not hand its spans over at once is not waited for: the measurements are what matters. */
+/** The time limit for fetching spans. It is short, because the measurements matter more than their trace. */
 const TAKE_DEADLINE_MS = 5000;
 
-/** As many as an agent holds; of one that sends more, no more are taken. */
+/** Most spans taken from an agent: as many as an agent keeps. */
 const MOST_SPANS = 20_000;
 
-/** The traces that an agent was part of, whose spans it is asked for in the end. */
+/** The traces that an agent took part in. Its spans are fetched at the end. */
 export class TakenTraces {
   readonly #traceIds = new Set<string>();
 
-  /** The same agent, with the traces remembered that its methods are called in. */
+  /** The same agent; it records the traces in which its methods are called. */
   ofEveryCall(agent: BenchmarkAgent): BenchmarkAgent {
     const remember = (): void => {
       const traceId = activeTracing()?.traceId();
@@ -33,7 +33,10 @@ export class TakenTraces {
     };
   }
 
-  /** Takes the agent's spans over, to wherever this process keeps its own. Without them a trace has gaps, no more. */
+  /**
+   * Fetches the agent's spans to the place where this process keeps its own. A failure leaves gaps in the trace and
+   * nothing else.
+   */
   async take(client: RpcClient): Promise<void> {
     const traceIds = [...this.#traceIds];
     this.#traceIds.clear();

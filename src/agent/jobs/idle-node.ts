@@ -9,7 +9,7 @@ const NODES = 200;
 
 const RUNS = 60;
 
-/** Warm-up: the first runs find out how the runtime's memory is used. */
+/** Warm-up runs: in the first ones the runtime learns how much memory it needs. */
 const DROPPED = 10;
 
 /** A chain of nodes on one number. */
@@ -40,12 +40,12 @@ async function runMsOf(length: number, runOptions: RunOptions, { predictor, nowN
   }
 }
 
-/** Known per process: it depends on the run options' threads and level hardly, on the processor much. */
+/** Cached per process: it depends little on the run options' threads and level, and much on the processor. */
 const known = new Map<string, number>();
 
 /**
- * What the runtime takes to execute a node that does next to nothing, without a profile: the part of a kernel's time in a model
- * that no kernel's own time holds. Milliseconds, tens of microseconds at most.
+ * The time in which the runtime executes a node with almost no work, without a profile. A kernel's own time by the
+ * profile does not include this overhead. Milliseconds, tens of microseconds at most.
  */
 export async function unwatchedNodeMs(runOptions: RunOptions, context: MeasureContext): Promise<number> {
   const key = JSON.stringify(runOptions);

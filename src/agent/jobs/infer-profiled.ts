@@ -13,8 +13,8 @@ export interface Inferred {
 
 /**
  * Runs a model on one batch in a session of its own, with the framework's own profile, and records the run's kernels. A
- * profile ends with its session, so that every batch that is traced this deep costs one, outside of the times; the run
- * before warms it up.
+ * profile ends with its session, so that every batch that is traced to this level costs a session, outside of the
+ * measured times; the run before warms it up.
  *
  * @returns undefined where the framework keeps no profile
  */

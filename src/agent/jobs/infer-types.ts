@@ -1,11 +1,10 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
-import { unknownValues } from '../../onnx/layer-graph.js';
+import { type InferredValue, unknownValues } from '../../onnx/layer-graph.js';
 import { withEveryValueAsOutput } from '../../predictor/materialize.js';
 import { ELEMENT_TYPES, elementCount } from '../../onnx/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
-import type { InferredValue } from '../benchmark-agent.js';
 import { refusalOf } from '../failure.js';
 import type { InferTypesJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
@@ -38,27 +37,27 @@ function inferredValueOf(value: TensorValue): InferredValue {
   const { kind, bits } = ELEMENT_TYPES[elementType];
   const mayCount = kind === 'integer' || kind === 'boolean';
   const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
-  // A copy, so that the runtime's buffer can go.
+  // A copy, so that the runtime's buffer can be freed.
   if (elementCount(dims) <= most) return { elementType, dims, content: bytes.slice() };
   if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
   return { elementType, dims, ...rangeOf(value) };
 }
 
-/** What the runtime tells without running anything, where that is all that is not known; else undefined. */
+/** Types that the runtime infers without running the graph; undefined where types are missing after that. */
 async function inferStatically(
   benchmark: Benchmark,
   { predictor }: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue> | undefined> {
   const { types, contents } = unknownValues(modelOf(benchmark, 'graph'));
   if (contents.length > 0) return undefined;
-  // What the runtime refuses like this it may take with its weights.
+  // A runtime may accept with weights a graph that it refuses without them.
   const found = await predictor.inferStaticTypes?.(withEveryValueAsOutput(benchmark)).catch(() => undefined);
   return types.every((name) => found?.has(name)) ? found : undefined;
 }
 
 /**
- * What every value of the graph is. Where the runtime cannot say it of the graph alone, the graph is run once, as it is, with
- * every value as an output. Values that are not tensors are left out.
+ * Infers the type of every value of the graph. Where the runtime cannot infer it from the graph alone, it runs the
+ * graph once, unoptimized, with every value as an output. Values that are not tensors are left out.
  *
  * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails (both with
  *   the runtime's message, which names the node)

@@ -7,11 +7,12 @@ import type { RunOptions } from '../../measurement/system.js';
 import type { TimedSpan } from '../../tracing/span.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
-import type { InferredValue, MeasureProgress, OptimizedGraph } from '../benchmark-agent.js';
+import type { MeasureProgress, OptimizedGraph } from '../benchmark-agent.js';
+import type { InferredValue } from '../../onnx/layer-graph.js';
 import type { LayerTrace } from '../layer-trace.js';
 import type { PredictBatch, Predicted } from './predict-session.js';
 
-/** The worker process's end of the pipe by which it notices that the agent is gone; see lifeline.ts. */
+/** The worker process's end of the pipe that closes when the agent ends; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
 
 export interface MeasureJob {
@@ -27,7 +28,7 @@ export interface MeasureJob {
 export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark'> {
   readonly kind: 'measure-bricks';
   readonly bricks: readonly Benchmark[];
-  /** Bytes to be read besides in every run. */
+  /** Bytes to read in addition in every run. */
   readonly paddingBytes: number;
 }
 
@@ -44,7 +45,7 @@ export interface OptimizeJob {
   readonly memoryLimitBytes: number;
 }
 
-/** Measures what a model's runs are made of; see trace-benchmark.ts. */
+/** Measures the kernels of a model's runs; see trace-benchmark.ts. */
 export interface TraceJob {
   readonly kind: 'trace';
   readonly benchmark: Benchmark;
@@ -66,7 +67,7 @@ export interface PredictJob {
   readonly batch: PredictBatch;
 }
 
-/** What a worker process is for, one at a time. */
+/** The jobs of a worker process, one at a time. */
 export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
@@ -84,22 +85,22 @@ export function threadsOf(job: WorkerJob): number {
   }
 }
 
-/** What a job measures on; undefined for one that measures nothing that counts. */
+/** The run options of a job that measures; undefined for other jobs. */
 export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
 
-/** What a measurement is without the system that it was taken on and the time at which. */
+/** A measurement without its system and its time. */
 export interface Measured {
   readonly outcome: Outcome;
   readonly costMs: number;
   readonly sessionMs: number;
   readonly peakMemoryBytes: number;
-  /** undefined where the machine does not tell, or the process did not live to. */
+  /** undefined where the operating system does not provide them, or the process ended before. */
   readonly conditions?: Conditions | undefined;
 }
 
-/** How a job ended. `rejected`: it was wrong in itself, or the machine is, so that nothing was measured. */
+/** How a job ended. `rejected`: the request was wrong or the machine failed, so that nothing was measured. */
 export type JobResult =
   | { readonly kind: 'measured'; readonly measured: Measured }
   | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
@@ -110,21 +111,21 @@ export type JobResult =
   | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
-/** What the agent sends to a worker process. */
+/** Message from the agent to a worker process. */
 export interface Assignment {
   readonly job: WorkerJob;
   /** How deep the job is traced. */
   readonly traceLevel: TraceLevel;
 }
 
-/** What a worker process sends to the agent. */
+/** Message from a worker process to the agent. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }
   | {
       readonly kind: 'result';
       readonly result: JobResult;
-      /** What the job was made of, as far as it is traced. */
+      /** The spans of the job, down to the traced level. */
       readonly spans: readonly TimedSpan[];
       readonly residentBytes: number;
     };

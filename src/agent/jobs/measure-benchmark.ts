@@ -8,18 +8,18 @@ import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benc
 import { recordRuns } from './run-spans.js';
 import { runDurationMs, timeRuns, type TimingContext } from './timed-runs.js';
 
-/** What measuring needs of the process that it happens in. */
+/** Dependencies of measuring on its process. */
 export interface MeasureContext extends OpenContext, TimingContext {
   readonly peakMemoryBytes: () => number;
-  /** Begins to watch what else happens on the machine. */
+  /** Begins to watch the load by other processes. */
   readonly watchConditions: () => () => Conditions | undefined;
-  /** Gets what the measurement was made of, where somebody traces it. */
+  /** Called with the spans of a traced measurement. */
   readonly recorder: SpanRecorder;
 }
 
 type Samples = Extract<Outcome, { kind: 'samples' }>;
 
-/** A failure in the open stage is the framework's refusal, unless this project itself knows better. */
+/** A failure in the open stage is the framework's refusal, except for this project's own errors. */
 function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
   if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
   return { kind: 'failure', ...failureOf(thrown, stage) };
@@ -38,8 +38,8 @@ async function takeSamples(
 /**
  * Measures one benchmark: fills its weights, creates one session, warms it up, runs it as often as its plan says.
  *
- * @throws PlatformError where the request itself is wrong (`usage`) or the machine is (`storage`); everything that the
- *   benchmark does wrong is an outcome
+ * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`); a failure of the
+ *   benchmark is an outcome
  */
 export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
   const { benchmark, runOptions, protocol, limits } = job;

@@ -25,13 +25,13 @@ function durationOf(durations: ReadonlyMap<string, number>, node: string): numbe
   throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
 }
 
-/** What one node costs by being watched: what a node that does nothing takes by the profile, less what it takes unwatched; ms. */
+/** The cost of the profile per node: the time of an idle node by the profile, less its time without a profile; ms. */
 function watchingMs(composite: Composite, runs: readonly ReadonlyMap<string, number>[], unwatchedMs: number): number {
   const idle = runs.flatMap((durations) => composite.idleNodes.map((node) => durationOf(durations, node)));
   return Math.max(0, trimmedMean(idle) - unwatchedMs);
 }
 
-/** What each brick took. @param unwatchedMs what a node takes at least, see idle-node.ts */
+/** Time of each brick in each run. @param unwatchedMs time of an idle node without a profile, see idle-node.ts */
 export function outcomesOf(
   composite: Composite,
   profile: readonly ProfiledRun[],
@@ -47,7 +47,7 @@ export function outcomesOf(
   }));
 }
 
-/** What all bricks cost together. */
+/** Cost of all bricks together. */
 interface Cost {
   readonly sessionMs: number;
   readonly costMs: number;
@@ -61,9 +61,9 @@ function weightBytesOf({ bricks }: MeasureBricksJob): readonly number[] {
   return bricks.map(({ inputs }) => sumOf(inputs.filter(({ role }) => role === 'weight').map(filledBytes)));
 }
 
-/** Divides what a composite cost among its bricks: its session by their weights, its runs by their time. */
+/** Divides the cost of a composite among its bricks: its session by their weights, its runs by their time. */
 function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
-  // Every brick has a part in a session, were it without weights.
+  // The 1 gives bricks without weights a part in the session.
   const bytes = weightBytesOf(job).map((own) => own + LEAST_SHARE_BYTES);
   const times = outcomes.map((outcome) => (outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : 0));
   const [allBytes, allTime] = [sumOf(bytes), sumOf(times)];
@@ -78,10 +78,10 @@ function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs
 const LEAST_SHARE_BYTES = 2 ** 16;
 
 /**
- * Measures bricks together: each once in one graph, in one session, by the runtime's own profile. Either all have samples or all
- * fail for one reason; whose it is, the agent finds out by halving.
+ * Measures bricks together: each once in one graph, in one session, by the runtime's own profile. Either all have
+ * samples or all fail for one reason. The agent finds the brick that fails by halving.
  *
- * @throws PlatformError where the request itself is wrong (`usage`) or the machine is (`storage`)
+ * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`)
  */
 export async function measureBricks(job: MeasureBricksJob, context: MeasureContext): Promise<readonly Measured[]> {
   const { bricks, paddingBytes, runOptions, limits } = job;

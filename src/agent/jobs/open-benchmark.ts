@@ -10,7 +10,7 @@ export interface OpenBenchmark extends PreparedRun {
   close(): Promise<void>;
 }
 
-/** What opening needs to know of the process that it happens in. */
+/** Dependencies of opening on its process. */
 export interface OpenContext {
   readonly predictor: Predictor;
   /** See OpenFilledOptions. */
@@ -20,7 +20,7 @@ export interface OpenContext {
 export interface OpenBenchmarkRequest {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  /** What the agent will let this process have. */
+  /** The memory limit of this process. */
   readonly memoryLimitBytes: number;
 }
 
@@ -35,7 +35,7 @@ export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkR
 
 /**
  * @throws PlatformError `unsupported` where it cannot fit into memory, and as `materialize` and `openFilledModel` do;
- *   whatever the predictor throws
+ *   errors of the predictor
  */
 export async function openBenchmark(
   request: OpenBenchmarkRequest,

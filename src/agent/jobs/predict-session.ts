@@ -10,7 +10,7 @@ import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { refusalOf } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
 
-/** What the model is to look at: pictures, or values made up for elements `first`, `first + 1`, … of a dataset. */
+/** Input of the model: pictures, or made-up values for elements `first`, `first + 1`, … of a dataset. */
 export type BatchInput =
   | { readonly kind: 'images'; readonly images: readonly EncodedImage[] }
   | { readonly kind: 'made-up'; readonly first: number; readonly count: number };
@@ -21,7 +21,7 @@ export interface PredictBatch {
   readonly featureLimit: number;
 }
 
-/** What was found, and how long each part took. */
+/** The features, and the time of each step. */
 export interface Predicted {
   /** Of each element of the batch, in its order. */
   readonly features: readonly (readonly PredictedFeature[])[];
@@ -32,14 +32,14 @@ export interface Predicted {
 
 type Feeds = ReadonlyMap<string, TensorValue>;
 
-/** Made-up values of different elements differ; those of one are the same in every batch. */
+/** Made-up values differ between elements. An element has the same values in every batch. */
 const SEEDS_APART = 1 << 16;
 
 function sizeOf(input: BatchInput): number {
   return input.kind === 'images' ? input.images.length : input.count;
 }
 
-/** Repeats the last of `given` rows until there are as many as a fixed batch takes. */
+/** Repeats the last of `given` rows until a fixed batch is full. */
 function padded(value: TensorValue, given: number, rows: number): TensorValue {
   if (given === rows) return value;
   const rowBytes = value.bytes.length / given;

@@ -5,8 +5,9 @@ import type { TraceLevel } from '../../tracing/trace-level.js';
 import { unixNanoOf } from '../../tracing/unix-time.js';
 import type { TimedRun, TimedRuns } from './timed-runs.js';
 
-// Names and tags are the platform's, so that its analyses read these spans: `c_predict` with `evaluation_trace_level`, and
-// layers as its children with `layer_sequence_index` (a decimal string), `op_name` and `shape`.
+// Names and tags are those of the platform, so that its analyses can read these spans: `c_predict` with
+// `evaluation_trace_level`, and layers as its children with `layer_sequence_index` (a decimal string), `op_name` and
+// `shape`.
 
 export interface RunSpansOptions {
   /** The level that these runs were made at. */
@@ -46,8 +47,8 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
 }
 
 /**
- * The run's kernels. The framework's clock has another zero than ours, so its run is put into the middle of what was seen
- * from outside: it is shorter by some microseconds of the call.
+ * The run's kernels. The framework's clock has another zero than ours. Its run is placed in the middle of the run
+ * measured from outside, which is longer by some microseconds of the call.
  */
 function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): readonly TimedSpan[] {
   const callNs = Math.max(0, Math.floor((durationNs - profiled.durationNs) / 2));
@@ -92,7 +93,7 @@ export function recordRuns(
   { warmups, runs }: TimedRuns,
   profile?: readonly ProfiledRun[],
 ): void {
-  // Of what a trace does not show, nothing is made.
+  // Spans below the traced level are not made.
   if (!recorder.wants('APPLICATION_TRACE')) return;
   const level = profile === undefined ? 'MODEL_TRACE' : 'FRAMEWORK_TRACE';
   const predictions = recorder.wants('MODEL_TRACE') ? runSpans(runs, { level, profile }) : [];

@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { inMemory } from '../../predictor/memory-folder.js';
 
-/** Names the machine, because a container may share the folder with others that number their processes likewise. */
+/** Names the machine, because containers with equal process ids may share the folder. */
 const PREFIX = `mlmodelscope-${hostname().replace(/[^a-zA-Z0-9.]/g, '_')}-`;
 
 /** Absolute path of a new folder of this process; nothing is made there. */
@@ -13,17 +13,17 @@ export function temporaryFolderPath(): string {
   return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }
 
-/** Where a worker puts what it optimizes. */
+/** Folder for a worker's optimized graphs. */
 export function optimizedFolderOf(temporaryFolder: string): string {
   return join(temporaryFolder, 'optimized');
 }
 
-/** Where a worker's runtime puts its profile. */
+/** Folder for the profile of a worker's runtime. */
 export function profileFolderOf(temporaryFolder: string): string {
   return join(temporaryFolder, 'profile');
 }
 
-/** Removes everything that a worker may have left in its temporary folders. */
+/** Removes a worker's temporary folders. */
 export function removeTemporaryFolders(temporaryFolder: string): void {
   for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
 }
@@ -37,7 +37,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Removes the folders of processes that ended without doing so: where they and their children were killed at once. */
+/** Removes the folders that killed processes left behind. */
 export async function removeStaleFolders(): Promise<void> {
   const own = temporaryFolderPath();
   for (const parent of [dirname(own), dirname(inMemory(own))]) {
@@ -46,7 +46,7 @@ export async function removeStaleFolders(): Promise<void> {
       const pid = name.startsWith(PREFIX) ? /^(\d+)-/.exec(name.slice(PREFIX.length))?.[1] : undefined;
       return pid !== undefined && !isRunning(Number(pid));
     });
-    // Another user's are not ours to remove.
+    // Folders of other users cannot be removed.
     await Promise.all(stale.map((name) => rm(join(parent, name), { recursive: true, force: true }).catch(() => {})));
   }
 }

@@ -2,16 +2,16 @@ import type { Protocol } from '../../measurement/protocol.js';
 import type { PreparedRun } from '../../predictor/predictor.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 
-/** What timing needs of the process that it happens in. */
+/** Dependencies of timing on its process. */
 export interface TimingContext {
   readonly nowNs: () => bigint;
-  /** Called between runs, outside of what is timed: clears away what a run left and lets pending events in. */
+  /** Called between runs, outside of the measured time: frees a run's outputs and lets pending events run. */
   readonly settle: () => Promise<void>;
-  /** Resolves when the report is out of the way. */
+  /** Resolves when the report is sent. */
   readonly onProgress: (progress: MeasureProgress) => Promise<void>;
 }
 
-/** One run of a model, as it was seen from outside of the framework. */
+/** One run of a model, timed from outside of the framework. */
 export interface TimedRun {
   /** By {@link TimingContext.nowNs}. */
   readonly startNs: bigint;

@@ -76,11 +76,11 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
 }
 
 /**
- * Runs a benchmark twice as often as its plan says: first as it is measured, then with the framework's own profile. Each
- * level of tracing slows down what it looks at, so that its cost is only known next to the level below it.
+ * Runs a benchmark twice as often as its plan says: first as it is measured, then with the framework's own profile.
+ * Each level of tracing slows the run down, and its cost is the difference to the level below.
  *
- * Source: leveled experimentation; Li et al., XSP: Across-Stack Profiling and Analysis of Machine Learning Models on GPUs
- * (arXiv 1908.06869), section III-C.
+ * Source: leveled experimentation; Li et al., XSP: Across-Stack Profiling and Analysis of Machine Learning Models on
+ * GPUs (arXiv 1908.06869), section III-C.
  *
  * @throws PlatformError `unsupported` where the framework refuses the graph or keeps no profile, `model` where running
  *   it fails, `storage` where the temporary folder cannot hold it

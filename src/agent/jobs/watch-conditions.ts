@@ -11,7 +11,7 @@ export interface ProcessorTimes {
   readonly stealMs: number;
 }
 
-/** From Linux's /proc/stat; undefined where it is not what it should be. */
+/** From Linux's /proc/stat; undefined where its format is unknown. */
 export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
   const total = /^cpu +((?:\d+ ?)+)$/m.exec(procStat)?.[1]?.trim().split(' ').map(Number);
   const cores = procStat.match(/^cpu\d+ /gm)?.length ?? 0;
@@ -20,13 +20,13 @@ export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
   return { cores, busyMs: (user + nice + system + irq + softirq) * MS_PER_TICK, stealMs: steal * MS_PER_TICK };
 }
 
-/** Time that a control group of version 2 was held back by its quota, from its cpu.stat; ms. */
+/** Time that the quota held a control group of version 2 back, from its cpu.stat; ms. */
 export function throttledMsIn(cpuStat: string): number | undefined {
   const microseconds = /^throttled_usec (\d+)$/m.exec(cpuStat)?.[1];
   return microseconds === undefined ? undefined : Number(microseconds) / 1000;
 }
 
-/** What the operating system's files say; undefined for one that is not there. */
+/** Contents of the operating system's files; undefined for a missing one. */
 export type ReadSystemFile = (path: string) => string | undefined;
 
 function readSystemFile(path: string): string | undefined {
@@ -58,10 +58,10 @@ function difference(after: number | undefined, before: number | undefined): numb
 }
 
 /**
- * Begins to watch what else happens on this machine.
+ * Begins to watch the load by other processes on this machine.
  *
  * @param nowNs the clock
- * @returns what happened since, undefined where the operating system says nothing of processor times
+ * @returns the load since then; undefined where the operating system has no processor times
  */
 export function watchConditions(
   nowNs: () => bigint,

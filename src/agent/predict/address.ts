@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** IPv4 that is no address of a machine on the internet. Source: IANA's special-purpose address registry. */
+/** IPv4 ranges that are not addresses on the internet. Source: IANA's special-purpose address registry. */
 const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

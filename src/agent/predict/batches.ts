@@ -6,13 +6,16 @@ import { traced } from '../../tracing/tracing.js';
 import type { ModelInUse } from './open-models.js';
 import type { BatchInput, Predicted } from '../jobs/predict-session.js';
 
-/** Encoded pictures of one batch; each is in memory here, on its way, and in the process that decodes it. */
+/**
+ * Most bytes of the encoded pictures of one batch. Each picture is in memory three times: here, in transit, and in the
+ * process that decodes it.
+ */
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
-/** One encoded picture: far more than cameras make. */
+/** Most bytes of one encoded picture: far more than those of cameras. */
 export const MAX_IMAGE_BYTES = 32 * 2 ** 20;
 
-/** What features may take in one answer; until it is sent, they take several times as much here. */
+/** Most bytes of the features in one answer. Until it is sent, they take several times as much memory here. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 
 /** Of each feature, beside its output or label: its id and type, for the most part. */
@@ -20,12 +23,12 @@ const FEATURE_BYTES = 80;
 
 /** A batch on its way to the model. */
 export interface InputBatch {
-  /** What the answers call its elements. */
+  /** Ids of its elements in the answers. */
   readonly ids: readonly string[];
   readonly input: BatchInput;
 }
 
-/** What was found in one element. */
+/** The features of one element. */
 export interface ElementResult {
   readonly id: string;
   readonly features: readonly PredictedFeature[];
@@ -35,9 +38,9 @@ export interface ElementResult {
 }
 
 /**
- * Pictures in batches, each fetched when it is its turn.
+ * Pictures in batches. Each picture is fetched when its batch is next.
  *
- * @param fetchImage gets the bytes of an element, of which there may be at most so many
+ * @param fetchImage fetches the bytes of an element, up to the given limit
  */
 export async function* imageBatches<T>(
   elements: readonly T[],

@@ -14,7 +14,7 @@ const MAX_DEPTH = 8;
 
 const IMAGE_FILE = /\.(jpe?g|png|webp|gif)$/i;
 
-/** No name that means something to the file system: no dots in front, nothing but the folder itself. */
+/** A name without special meaning to the file system: no leading dots, no separators. */
 const SEGMENT = /^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,254}$/u;
 
 /** A file of a dataset. */
@@ -105,7 +105,7 @@ export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: numbe
 }
 
 /**
- * How many elements a synthetic dataset of this name has: its name is the number, and without one it is a batch.
+ * Number of elements of a synthetic dataset: its name, or one batch without a name.
  *
  * @throws PlatformError `usage`
  */

@@ -14,28 +14,28 @@ const MAX_OPEN = 8;
 /** Calls that predict, each with a batch of pictures and what was found so far. */
 const MAX_CALLS = 16;
 
-/** A model that was not used for so long may be closed to open another one. */
+/** A model that was not used for this long may be closed to open another one. */
 const IDLE_MS = 15 * 60_000;
 
-/** What a model is opened with. */
+/** Settings of opening a model. */
 export interface OpenModelRequest {
   readonly model: PredictionModel;
   readonly options: PredictOptions;
-  /** Never gives way to others. */
+  /** Whether it is never closed for other models. */
   readonly persist: boolean;
 }
 
-/** A model that is open, in a process of its own. */
+/** An open model in a process of its own. */
 interface OpenModel extends OpenModelRequest {
   process: WorkerProcess;
   /** Calls that use it. */
   readonly calls: Set<Promise<unknown>>;
-  /** While it is opened anew. */
+  /** Set while it is opened again. */
   reset: Promise<void> | undefined;
   lastUsedMs: number;
 }
 
-/** What a call gets to predict with. */
+/** An open model as a call uses it. */
 export interface ModelInUse extends OpenModelRequest {
   /**
    * Predicts for one batch when it is its turn.
@@ -58,7 +58,7 @@ export class OpenModels {
   readonly #open = new Map<string, OpenModel>();
   readonly #options: OpenModelsOptions;
   readonly #nowMs: () => number;
-  /** Places that are taken by models which are not open yet. */
+  /** Places taken by models that are being opened. */
   #opening = 0;
 
   constructor(options: OpenModelsOptions) {
@@ -67,7 +67,7 @@ export class OpenModels {
   }
 
   /**
-   * Takes a place for a model, which `load` finds, and opens it.
+   * Reserves a place for a model, loads it with `load`, and opens it.
    *
    * @returns the id that it is open under
    * @throws PlatformError `exhausted` where too many are open, what `load` throws, and where it cannot be opened
@@ -108,7 +108,7 @@ export class OpenModels {
   }
 
   /**
-   * Closes a model once the calls that use it are done; with `force` at once, and they fail.
+   * Closes a model once the calls that use it are done. `force` closes it at once and fails these calls.
    *
    * @throws PlatformError `not_found`
    */
@@ -120,14 +120,14 @@ export class OpenModels {
   }
 
   /**
-   * Lets go of everything that a model has cached, by opening it anew under its id once the calls that use it are done.
+   * Frees a model's caches by opening it again under its id once the calls that use it are done.
    *
    * @throws PlatformError `not_found`, and where it cannot be opened again, which closes it
    */
   async reset(id: string, signal: AbortSignal): Promise<void> {
     const opened = this.#get(id);
     const restart = this.#restart(id, opened, opened.reset, signal);
-    // Those who wait for it find out by themselves whether the model is open.
+    // Waiting calls check by themselves whether the model is open.
     const settled = restart.catch(() => {});
     opened.reset = settled;
     try {

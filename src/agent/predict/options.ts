@@ -10,13 +10,13 @@ const MAX_BATCH_SIZE = 1024;
 
 const MAX_ID_LENGTH = 1024;
 
-/** What a client asks of opening a model or of predicting with it. */
+/** A client's options for opening a model or predicting with it. */
 export interface PredictOptions {
   readonly requestId: string;
   readonly traceId: string;
   /** 0 for as many features as the manifest says. */
   readonly featureLimit: number;
-  /** 0 for the usual. */
+  /** 0 for the default. */
   readonly batchSize: number;
   readonly traceLevel: TraceLevel;
   readonly timeLimitMs: number;
@@ -28,10 +28,10 @@ function checkedNumber(value: number, max: number, name: string): number {
 }
 
 /**
- * Checks the options of a request; what it leaves unset is as it was when the model was opened.
+ * Checks the options of a request. Unset options are those with which the model was opened.
  *
  * @param opened the options that the model was opened with
- * @throws PlatformError `usage` for options that make no sense, `unsupported` for a device that is not there
+ * @throws PlatformError `usage` for invalid options, `unsupported` for a missing device
  */
 export function predictOptionsOf(message: PredictionOptions | undefined, opened?: PredictOptions): PredictOptions {
   const { requestId = '', featureLimit = 0, batchSize = 0, executionOptions } = message ?? {};

@@ -16,7 +16,7 @@ export function requireInputs(inputs: readonly unknown[], field: string): void {
 
 const MAX_TEXT_LENGTH = 1024;
 
-/** @throws PlatformError `usage` for a request that makes no sense, `unsupported` for one that this agent cannot serve */
+/** @throws PlatformError `usage` for an invalid request, `unsupported` for one that this agent cannot serve */
 export function checkOpenRequest(request: PredictorOpenRequest, framework: Framework): void {
   const { modelName, modelVersion, frameworkName, frameworkVersion } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
@@ -40,7 +40,7 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
   }
 }
 
-/** What to call an input that has no id: its place. */
+/** Id of an input without one: its index. */
 export function inputIdOf({ id }: { readonly id: string }, place: number): string {
   return id === '' ? String(place) : id.slice(0, MAX_TEXT_LENGTH);
 }

@@ -31,7 +31,7 @@ function toWireFeature(feature: PredictedFeature): Feature {
   };
 }
 
-/** What a trace at APPLICATION_TRACE tells of an element's batch. */
+/** Attributes of an element's batch in a trace at APPLICATION_TRACE. */
 function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadata'] {
   return {
     batch_index: String(batchIndex),

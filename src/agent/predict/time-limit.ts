@@ -1,6 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 
-/** Has work that heeds its signal done within a time, or aborted with `timeout`. */
+/** Runs work under a time limit. After it, the work's signal is aborted with `timeout`. */
 export async function withinTime<T>(
   limitMs: number,
   signal: AbortSignal,

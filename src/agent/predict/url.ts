@@ -20,7 +20,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Refused for what it points at, whatever its answer would be. */
+/** Refused for its address, before any request. */
 function refused(url: URL | string, problem: string): PlatformError {
   return new PlatformError('usage', `the URL ${JSON.stringify(String(url).slice(0, 200))} ${problem}`);
 }
@@ -34,7 +34,7 @@ const INSIDE = 'points at this machine or inside of a network, which this agent 
 /** @throws PlatformError `usage` */
 function parseUrl(text: string, base?: URL): URL {
   const url = text.length <= MAX_URL_LENGTH && URL.canParse(text, base?.href) ? new URL(text, base?.href) : undefined;
-  if (url === undefined) throw refused(text, `is none of at most ${MAX_URL_LENGTH} letters`);
+  if (url === undefined) throw refused(text, `is not a URL of at most ${MAX_URL_LENGTH} letters`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused(url, 'is neither http:// nor https://');
   if (url.username !== '' || url.password !== '') throw refused(url, 'has a user name; give none');
   return url;
@@ -53,7 +53,7 @@ function guardedLookup(url: URL, isAllowed: (address: string) => boolean): Looku
   };
 }
 
-/** What is in an answer, or where it leads. */
+/** Content of an answer, or target of its redirect. */
 type Answer = { readonly bytes: Buffer } | { readonly location: string };
 
 function readAnswer(
@@ -81,7 +81,7 @@ function readAnswer(
     });
     response.on('end', () => {
       // An answer that does not say how long it is ends with its connection, which the signal ends as well.
-      if (signal.aborted) reject(failed(url, 'it did not come to its end in time'));
+      if (signal.aborted) reject(failed(url, 'its answer did not end in time'));
       else resolve({ bytes: Buffer.concat(pieces) });
     });
     response.on('error', reject);
@@ -91,7 +91,7 @@ function readAnswer(
 
 async function request(url: URL, { maxBytes, isAllowed, signal }: FetchOptions): Promise<Answer> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  // Names are checked as they are resolved, so that a name cannot mean another address a moment later.
+  // Addresses are checked when a name is resolved, so that the name cannot resolve to another address afterwards.
   if (isIP(host) !== 0 && !isAllowed(host)) throw refused(url, INSIDE);
   const { get } = url.protocol === 'https:' ? https : http;
   const call = get(url, {
@@ -112,8 +112,7 @@ async function request(url: URL, { maxBytes, isAllowed, signal }: FetchOptions):
 }
 
 /**
- * Fetches what a URL means. Only http and https, only from addresses that are allowed, redirects and what names resolve
- * to included; proxies and cookies are not used.
+ * Fetches a URL: only http and https, and only from allowed addresses, which holds for redirects and resolved names as well. Proxies and cookies are not used.
  *
  * @throws PlatformError `usage` for a URL that is refused, `not_found` where there is nothing of at most that size,
  *   `timeout` after 30 s, and what the signal was aborted with
@@ -140,5 +139,5 @@ export async function fetchUrl(text: string, options: FetchOptions): Promise<Buf
       throw failed(url, messageOf(error), error);
     }
   }
-  throw failed(url, `it leads on more than ${MAX_REDIRECTS} times`);
+  throw failed(url, `it redirects more than ${MAX_REDIRECTS} times`);
 }

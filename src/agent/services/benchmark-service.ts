@@ -37,7 +37,7 @@ import {
   toWireValues,
 } from '../wire/benchmark-wire.js';
 
-/** One run of a graph; what takes longer is not a graph to infer types of. */
+/** Time limit for inferring types, which takes one run of a graph. */
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
 /** One session and one run. */
@@ -108,7 +108,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // Who does not read has no use for it either.
+        // A client that has stopped reading gets no error.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };

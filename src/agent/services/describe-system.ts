@@ -3,7 +3,7 @@ import os from 'node:os';
 import { type RunOptions, type System, withFingerprint } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
 
-/** What the operating system says about a machine. */
+/** A machine, by its operating system. */
 export interface Machine {
   readonly processor: string;
   readonly architecture: string;
@@ -26,13 +26,13 @@ const KERNEL_FEATURES = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** The kernel-steering features that a Linux /proc/cpuinfo lists, sorted. */
+/** The features in a Linux /proc/cpuinfo that decide which kernels a runtime uses, sorted. */
 export function processorFeaturesIn(cpuInfo: string): readonly string[] {
   const flags = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(cpuInfo)?.[1] ?? '';
   return [...new Set(flags.split(/\s+/))].filter((flag) => KERNEL_FEATURES.has(flag)).sort();
 }
 
-/** The processor's name; ARM's Linux gives only numbers, which name it as well. */
+/** The processor's name. Linux on ARM gives only numbers, which are used instead. */
 export function processorNameOf(model: string | undefined, cpuInfo: string): string {
   if (model !== undefined && model.trim() !== '' && model !== 'unknown') return model.trim().replace(/\s+/g, ' ');
   const field = (name: string): string | undefined => new RegExp(`^${name}\\s*:\\s*(.*)$`, 'm').exec(cpuInfo)?.[1];
@@ -73,7 +73,7 @@ function readCacheBytes(): number {
   }
 }
 
-/** This machine, as far as this process may use it. */
+/** The part of this machine that this process may use. */
 export function readMachine(): Machine {
   const cpuInfo = readCpuInfo();
   // A control group's limit; 0 or more than the machine has where there is none.
@@ -91,7 +91,7 @@ export function readMachine(): Machine {
   };
 }
 
-/** The system that measurements on this machine, with this framework and these run options, are taken on. */
+/** The system of measurements on this machine with this framework and these run options. */
 export function describeSystem(machine: Machine, framework: Framework, runOptions: RunOptions): System {
   const { processorFeatures, ...rest } = machine;
   return withFingerprint({
@@ -103,7 +103,7 @@ export function describeSystem(machine: Machine, framework: Framework, runOption
   });
 }
 
-/** What a worker process may take by default: half of the machine's, so that the machine never swaps. */
+/** Default memory limit of a worker process: half of the machine's memory, so that the machine never swaps. */
 export function defaultMemoryLimitBytes(machine: Machine): number {
   return machine.memoryBytes / 2;
 }

@@ -5,7 +5,7 @@ import type { Measured, MeasureBricksJob } from '../jobs/job.js';
 import { measuredBricksOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
-/** What is common to all bricks of a request. */
+/** Settings for all bricks of a request. */
 export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
 
 /** Outcome and cost of one brick. */
@@ -16,8 +16,8 @@ export interface MeasuredBrick {
 }
 
 /**
- * Measures bricks in as few composites as their contexts allow, one after another, and yields what is known as soon as a
- * composite is done. A composite that fails is halved until the brick that fails is alone.
+ * Measures bricks in as few composites as their contexts allow, one after another, and yields the results of each
+ * composite as soon as it is done. A composite that fails is halved until the brick that fails is alone.
  *
  * @throws PlatformError `cancelled` after the signal, `usage` where the request is wrong in itself
  */

@@ -33,7 +33,7 @@ import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 import { fetchUrl } from '../predict/url.js';
 
-/** For one job of a process that a call's own time limit does not end first. */
+/** Time limit of one job, beside the call's own time limit. */
 const JOB_LIMIT_MS = 15 * 60_000;
 
 /**
@@ -43,7 +43,7 @@ const JOB_LIMIT_MS = 15 * 60_000;
  */
 export type ResolveModel = (name: string, version: string) => Promise<PredictionModel>;
 
-/** What clients may have this agent read. */
+/** Files and addresses that clients may read through this agent. */
 export interface PredictAccess {
   /** The folder whose folders are datasets. */
   readonly datasetsFolder?: string | undefined;
@@ -61,7 +61,7 @@ export interface PredictServiceOptions extends PredictAccess {
 
 type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
 
-/** What makes the batches of one call. */
+/** Makes the batches of one call. */
 type MakeBatches = (model: ModelInUse, batchSize: number, signal: AbortSignal) => Batches | Promise<Batches>;
 
 /** A call that predicts. */
@@ -70,7 +70,7 @@ interface PredictRequest {
   readonly options?: PredictionOptions | undefined;
 }
 
-/** Has spans made down to the level that the client asks for; without one, to that of the trace it calls in. */
+/** Makes spans down to the level that the client asks for, by default that of its trace. */
 function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
   const tracing = traceLevel === 'NO_TRACE' ? undefined : activeTracing();
   return tracing === undefined ? work() : tracing.atLevel(traceLevel, work);

@@ -16,11 +16,11 @@ export interface AgentOptions {
   /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly security?: ServerSecurity | undefined;
-  /** What it runs models with. */
+  /** The framework that runs models. */
   readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
-  /** What predictions may read; by default pictures on the internet. */
+  /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
 }
 
@@ -34,12 +34,12 @@ export interface RunningAgent {
 }
 
 const knowsNoModels: ResolveModel = (name) => {
-  return Promise.reject(new PlatformError('not_found', `this agent knows no models, so not ${name} either`));
+  return Promise.reject(new PlatformError('not_found', `this agent has no models, so it cannot open ${name}`));
 };
 
 /**
- * Serves this machine over gRPC: measures benchmarks, one at a time, opens models, answers health checks. All heavy work
- * happens in child processes, so that it always answers.
+ * Serves this machine over gRPC: measures benchmarks, one at a time, opens models, answers health checks. Child
+ * processes do all heavy work, so that the agent always answers.
  *
  * @throws PlatformError as the server's `listen`
  */
@@ -58,7 +58,7 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   await removeStaleFolders();
 
   const stop = async (): Promise<void> => {
-    // The calls learn why before their measurements end.
+    // The calls get this error before their measurements end.
     const closed = server.close(new PlatformError('unavailable', 'the agent is shutting down'));
     await runner.close();
     await closed;

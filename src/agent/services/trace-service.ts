@@ -20,7 +20,7 @@ import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress
 /** Far below the limit of a message: a span has about a kilobyte. */
 const SPANS_PER_MESSAGE = 500;
 
-/** Runs the work in the trace of the caller: that is where the server has put it already, unless tracing was off until now. */
+/** Runs the work in the trace of the caller. The server has set it already unless tracing was off until now. */
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
   if (activeTracing() !== undefined) return work();
   const tracing = await requireTracing({ serviceName: 'mlmodelscope-agent', environment: process.env });
@@ -28,7 +28,7 @@ async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Pr
   return tracing.under(headers, work);
 }
 
-/** Adds the service that shows what a model's runs are made of. */
+/** Adds the service that traces the kernels of a model's runs. */
 export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { machine, framework, runner, calls } = options;
 
@@ -39,7 +39,7 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const runOptions = fromWireRunOptions(request.runOptions);
       const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // Who does not read has no use for it either.
+        // A client that has stopped reading gets no error.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };

@@ -1,5 +1,5 @@
 // Between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks what it gets
-// and throws PlatformError `usage`; which side was wrong is for the caller to say.
+// and throws PlatformError `usage`; the caller knows which side was wrong.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark, BenchmarkInput } from '../../measurement/benchmark.js';
@@ -12,13 +12,8 @@ import {
   measurementSchema,
 } from '../../measurement/measurement.js';
 import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
-import type {
-  InferredValue,
-  MeasurePhase,
-  MeasureProgress,
-  MeasureRequest,
-  RequestProgress,
-} from '../benchmark-agent.js';
+import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
+import type { InferredValue } from '../../onnx/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
@@ -75,7 +70,7 @@ export function fromWireRunOptions(message: wire.RunOptions | undefined): RunOpt
   return check(requestedRunOptionsSchema, message, 'run_options');
 }
 
-/** What a message says of how to measure: the protocol, the occasion and the limits. */
+/** The settings of measuring in a message: the protocol, the occasion and the limits. */
 export type WireSetup = Pick<MeasureRequest, 'protocol' | 'occasion' | 'limits'>;
 
 export function toWireProtocol({ protocol, occasion, limits }: WireSetup): wire.Protocol {
@@ -181,7 +176,7 @@ function toWireConditions(conditions: Conditions | undefined): wire.Conditions |
   return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz };
 }
 
-/** Without what is not known: a message has those fields as undefined. */
+/** Leaves unknown fields out: a message has them as undefined. */
 function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
   if (message === undefined) return {};
   return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
@@ -226,7 +221,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
 
 export function toWireValues(values: ReadonlyMap<string, InferredValue>): wire.ValueType[] {
   return [...values].map(([name, { elementType, dims, content, minimum, maximum }]) => {
-    // An uint64 can be beyond the message's int64: then it has no range.
+    // An uint64 can exceed the message's int64; then the value has no range.
     const hasRange = minimum !== undefined && maximum !== undefined && maximum <= MAX_INT64;
     const range = hasRange ? { minimum, maximum } : { minimum: undefined, maximum: undefined };
     return { name, elementType, dims: dims.map(BigInt), content, ...range };

@@ -4,7 +4,7 @@ import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
 
-// What a request may ask for. Whatever passes, the worker process gets; what it then takes is limited there.
+// Limits of a request. The worker process gets every request that passes, and limits its memory and time.
 
 const MAX_INPUTS = 100_000;
 const MAX_RANK = 64;
@@ -42,7 +42,7 @@ export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
 });
 
-/** How a client asks to measure. */
+/** A client's settings of measuring. */
 export const setupSchema = z.strictObject({
   protocol: protocolSchema.extend({ timeBudgetMs: z.number().positive().max(MAX_DURATION_MS) }),
   occasion: z.int().min(1),

@@ -8,7 +8,7 @@ import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import type { LayerTrace } from '../layer-trace.js';
 import { toWireSystem } from './benchmark-wire.js';
 
-/** The deepest level that this wire has; runtimes here tell nothing of libraries and hardware. */
+/** The deepest level of this wire: the runtimes here do not trace libraries and hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
   if (includesLevel(level, 'FRAMEWORK_TRACE')) return wire.TraceLevel.FRAMEWORK;
   return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;

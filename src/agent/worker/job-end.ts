@@ -1,30 +1,31 @@
 import { PlatformError } from '../../base/errors.js';
-import type { InferredValue, OptimizedGraph } from '../benchmark-agent.js';
+import type { OptimizedGraph } from '../benchmark-agent.js';
+import type { InferredValue } from '../../onnx/layer-graph.js';
 import type { Failure } from '../failure.js';
 import type { LayerTrace } from '../layer-trace.js';
 import type { JobResult, Measured } from '../jobs/job.js';
 import type { Predicted } from '../jobs/predict-session.js';
 
-/** A job that its process did not survive, or was not let finish. */
+/** A job whose process died or was ended. */
 export interface Died {
   readonly kind: 'died';
   readonly failure: Failure;
   readonly elapsedMs: number;
-  /** Of that, before the first run. */
+  /** The part of it before the first run. */
   readonly preparingMs: number;
   readonly peakMemoryBytes: number;
 }
 
 export type JobEnd = JobResult | Died;
 
-/** Whether the process that ended a job like this may be left in any state. */
+/** Whether the process may be in an unknown state after such an end of a job. */
 export function isFailure(end: JobEnd): boolean {
   if (end.kind === 'measured') return end.measured.outcome.kind === 'failure';
   if (end.kind === 'measured-bricks') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
   return end.kind === 'died' || end.kind === 'rejected';
 }
 
-/** What to throw where a job had to succeed. */
+/** The error for a job that had to succeed. */
 export function errorOfEnd(end: JobEnd): PlatformError {
   switch (end.kind) {
     case 'died':

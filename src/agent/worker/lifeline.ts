@@ -4,12 +4,12 @@ import { LIFELINE_FILE_DESCRIPTOR } from '../jobs/job.js';
 import { removeTemporaryFolders } from '../jobs/temporary-folder.js';
 
 /**
- * The thread of a worker process that outlives no agent. The other end of a pipe is open as long as the agent runs;
+ * A thread that ends the worker process when its agent ends. The other end of a pipe is open as long as the agent runs;
  * the kernel closes it however the agent ends, kill -9 included. Measuring blocks the process's main thread, possibly
  * for long or for ever, so this thread waits, without ever waking up in between, and ends the process.
  */
 export interface LifelineData {
-  /** What is left in it and beside it is removed before the process ends. */
+  /** The folder and the files beside it are removed before the process ends. */
   readonly temporaryFolder: string;
 }
 

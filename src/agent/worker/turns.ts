@@ -6,9 +6,9 @@ const MAX_WAITING = 32;
 
 export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once where it is not at once this task's turn. */
+  /** Called once where the task has to wait. */
   readonly onWaiting?: (() => void) | undefined;
-  /** Whether others that say so too may run at the same time. */
+  /** Whether the task may run beside other tasks with this option. */
   readonly beside?: boolean | undefined;
 }
 
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * Lets tasks run one at a time, first come, first served: what runs beside a measurement disturbs it. Tasks that time nothing
- * may run beside each other.
+ * Lets tasks run one at a time, first come, first served: other work disturbs a measurement. Tasks that time nothing may run
+ * beside each other.
  */
 export class Turns {
   readonly #waiting: Waiting[] = [];
@@ -32,8 +32,8 @@ export class Turns {
   constructor(private readonly mostBeside: number) {}
 
   /**
-   * A clock that runs with the speed of one of the tasks that run now, where they share the processors equally: what passes of
-   * it in each of several tasks adds up to the wall time of all. Milliseconds.
+   * A clock that divides wall time equally among the tasks that run now. The times of several tasks by this clock add up to
+   * the wall time of all. Milliseconds.
    */
   get sharedMs(): number {
     const nowMs = performance.now();
@@ -42,7 +42,9 @@ export class Turns {
     return this.#sharedMs;
   }
 
-  /** @throws PlatformError `cancelled` where the signal aborts before it is this task's turn, `exhausted` in a crowd */
+  /**
+   * @throws PlatformError `cancelled` where the signal aborts before this task's turn, `exhausted` where too many wait
+   */
   async take<T>(task: () => Promise<T>, { signal, onWaiting, beside = false }: TurnOptions = {}): Promise<T> {
     throwIfCancelled(signal);
     if (this.#waiting.length > 0 || !this.#mayStart(beside)) {

@@ -25,7 +25,7 @@ async function residentBytesOf(pid: number): Promise<number | undefined> {
   }
 }
 
-/** Watches the resident memory of another process; only Linux tells, elsewhere nothing is seen. */
+/** Watches the resident memory of another process. It works on Linux only and does nothing elsewhere. */
 export function watchMemory(pid: number, { limitBytes, onExceeded }: MemoryWatchOptions): MemoryWatch {
   let peakBytes = 0;
   let stopped = process.platform !== 'linux';

@@ -26,14 +26,14 @@ const START_LIMIT_MS = 60_000;
 
 const LAST_WORDS_LENGTH = 4096;
 
-/** A process that did a few dozen jobs, or kept this much of a job's memory, has done enough: sessions leak. */
+/** A process is replaced after a few dozen jobs, or once it keeps this much memory after a job: sessions leak. */
 const MAX_JOBS = 64;
 const MAX_KEPT_BYTES = 256 * 2 ** 20;
 
 /**
- * Where glibc's allocator moves its thresholds by itself after some large allocations came and went (mallopt(3),
- * M_MMAP_THRESHOLD). Started there, a process measures its first job like its tenth: before, one run in twenty paid a
- * millisecond for fresh pages.
+ * The thresholds to which glibc's allocator moves after some large allocations (mallopt(3), M_MMAP_THRESHOLD). A
+ * process that starts with them measures its first job like its tenth: without them, one run in twenty took a
+ * millisecond longer for fresh pages.
  */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
@@ -61,7 +61,10 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The agent's side of a worker process (worker.ts). One job at a time; any death is an answer, never an error. */
+/**
+ * The agent's side of a worker process (worker.ts). One job at a time. The death of the process is an answer, never an
+ * error.
+ */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<Exit>;
@@ -80,19 +83,19 @@ export class WorkerProcess {
     const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
     this.#keepsThreads = keepsThreads;
     this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [folder, framework], {
-      // A runtime that was made to open a file of its own choice finds nothing there.
+      // The working folder is empty, so that a model cannot make the runtime open a file in it.
       cwd: workingFolder,
       serialization: 'advanced',
       // The last one is the lifeline, see lifeline.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: ['--expose-gc', ...nodeFlags],
-      // What it writes anywhere else than it is told ends with it as well.
+      // Its other temporary files are in its folder as well and are removed with it.
       env: { ...SETTLED_ALLOCATOR, ...process.env, TMPDIR: folder },
     });
     (this.#child.stderr as Readable).setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_LENGTH);
     });
-    // Its end says nothing that the process's exit does not.
+    // Errors of this stream are ignored: the exit of the process reports them.
     this.#child.stdio[LIFELINE_FILE_DESCRIPTOR]?.on('error', () => {});
     this.#child.once('exit', () => {
       this.#alive = false;
@@ -109,7 +112,7 @@ export class WorkerProcess {
     });
   }
 
-  /** @throws PlatformError `unavailable` where the process does not come up, `storage` where it can get no folder */
+  /** @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder */
   static async start(framework: FrameworkName): Promise<WorkerProcess> {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
@@ -134,12 +137,12 @@ export class WorkerProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** False as soon as it has ended or is told to. */
+  /** False as soon as it has ended or is being ended. */
   get isAlive(): boolean {
     return this.#alive;
   }
 
-  /** Whether it should get this job, and not a new process. */
+  /** Whether it can do this job; otherwise a new process is needed. */
   suits(job: WorkerJob): boolean {
     const occasion = occasionOf(job);
     if (occasion !== undefined && (this.#occasion ?? occasion) !== occasion) return false;
@@ -147,7 +150,7 @@ export class WorkerProcess {
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
 
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   async ended(): Promise<void> {
     await this.#exit;
   }
@@ -167,7 +170,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Has the process do a job, within limits.
+   * Runs a job in the process, within limits.
    *
    * @throws PlatformError `cancelled` after the signal; the process is gone then
    */
@@ -220,7 +223,7 @@ export class WorkerProcess {
           resolve(report);
         }
       });
-      // Where the process is gone already, its exit says so.
+      // A failure to send is ignored: the exit of the process reports it.
       const assignment: Assignment = { job, traceLevel: activeTracing()?.level() ?? 'NO_TRACE' };
       this.#child.send(assignment, () => {});
     });

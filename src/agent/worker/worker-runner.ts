@@ -5,10 +5,10 @@ import type { WorkerJob, OpenJob } from '../jobs/job.js';
 import { type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** More of them would need more memory than they save time. */
+/** More processes need more memory than they save time. */
 const MOST_BESIDE = 8;
 
-/** How a job ended that ran beside others. */
+/** The end of a job that ran beside others. */
 export interface BesideEnd {
   readonly end: JobEnd;
   /** Its share of the wall time that it and the jobs beside it took. */
@@ -16,14 +16,14 @@ export interface BesideEnd {
 }
 
 /**
- * Runs jobs in worker processes: one at a time, but for those that measure nothing. A process is replaced when it is worn out,
- * after every failure and for another occasion.
+ * Runs jobs in worker processes. A job that measures runs alone; others may run beside each other. A process is replaced after
+ * a number of jobs, after every failure and for another occasion.
  */
 export class WorkerRunner {
   readonly #turns: Turns;
   /** Every process that has not ended. */
   readonly #processes = new Set<WorkerProcess>();
-  /** Those that have done their jobs and wait for another one. */
+  /** Processes without a job. */
   #idle: readonly WorkerProcess[] = [];
   #closed = false;
 
@@ -43,14 +43,14 @@ export class WorkerRunner {
   run(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
     return this.#turns.take(async () => {
       const process = this.#takeIdle(job);
-      // A process that waits may still clear up after its last job.
+      // A process without a job may still free memory of its last one.
       await this.#killIdle();
       return this.#perform(job, limits, options, process);
     }, options);
   }
 
   /**
-   * Runs a job that measures nothing, beside others like it.
+   * Runs a job that measures nothing, possibly beside others.
    *
    * @throws PlatformError as {@link run}
    */
@@ -66,7 +66,7 @@ export class WorkerRunner {
   }
 
   /**
-   * Opens a model in a process of its own, which the caller ends; {@link close} ends it at the latest.
+   * Opens a model in a process of its own. The caller ends the process; {@link close} ends it at the latest.
    *
    * @throws PlatformError as {@link run}, and where the model cannot be opened
    */
@@ -85,7 +85,7 @@ export class WorkerRunner {
   }
 
   /**
-   * Has a process that {@link open} gave do a job when it is its turn.
+   * Runs a job in a process from {@link open}, when it is its turn.
    *
    * @throws PlatformError as {@link run}
    */
@@ -98,13 +98,13 @@ export class WorkerRunner {
     return this.#turns.take(() => process.run(job, limits, options), options);
   }
 
-  /** Ends every process; what runs in them dies, and nothing runs any more. */
+  /** Ends every process and the jobs in them. No job can run afterwards. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#processes].map((process) => process.kill()));
   }
 
-  /** A process that waits and should get this job; undefined where a new one should. */
+  /** A process without a job that suits this one; undefined where a new process is needed. */
   #takeIdle(job: WorkerJob): WorkerProcess | undefined {
     const suited = this.#idle.find((process) => process.suits(job));
     this.#idle = this.#idle.filter((process) => process !== suited);

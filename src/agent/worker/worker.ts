@@ -16,10 +16,10 @@ import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '.
 import type { PredictSession } from '../jobs/predict-session.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
-/** The folder is this process's own: its working directory is in it, and files of its jobs come beside that. */
+/** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
 const [folder = '', framework] = process.argv.slice(2);
 
-// A terminal's Ctrl-C reaches the whole process group; the agent decides what it means.
+// A terminal's Ctrl-C reaches the whole process group. Only the agent reacts to it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
@@ -30,11 +30,11 @@ function writeProcessFile(name: string, value: string): void {
   try {
     writeFileSync(`/proc/self/${name}`, value);
   } catch {
-    // A container may forbid it; then this process is an ordinary candidate, or a peak is an older job's.
+    // A container may forbid it. Then the kernel does not prefer this process, or a peak is that of an older job.
   }
 }
 
-// If memory runs out, the kernel is to take this process and no other.
+// Where memory runs out, the kernel ends this process first.
 writeProcessFile('oom_score_adj', '1000');
 
 /** Starts a new peak of resident memory. Source: "clear_refs", value 5, in the kernel's filesystems/proc.rst. */
@@ -52,14 +52,14 @@ function peakMemoryBytes(): number {
 
 function send(report: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
-    // Where the agent is gone, this process is about to be.
+    // A failure to send means that the agent has ended, which ends this process.
     process.send?.(report, undefined, {}, () => resolve());
   });
 }
 
 /**
- * Frees the outputs of the run before, whose memory then serves the next run. Left to themselves they pile up, and runs
- * pay for fresh pages or for the collection: on a 3 MB output that made times bimodal, 0.2 and 1.1 ms.
+ * Frees the outputs of the previous run, so that the next run reuses their memory. Otherwise they accumulate, and runs
+ * take longer for fresh pages or for garbage collection: with an output of 3 MB, times were bimodal, 0.2 and 1.1 ms.
  */
 async function settle(): Promise<void> {
   globalThis.gc?.({ type: 'minor' });
@@ -80,10 +80,10 @@ const context: Omit<MeasureContext, 'recorder'> = {
   onProgress: (progress) => send({ kind: 'progress', progress }),
 };
 
-/** The model that this process predicts with, where it is for that. */
+/** The open model of a process that predicts. */
 let session: PredictSession | undefined;
 
-/** What measures does not load the image library. */
+/** Processes that only measure do not load the image library. */
 async function openSession({ model, runOptions }: OpenJob): Promise<PredictSession> {
   const { PredictSession } = await import('../jobs/predict-session.js');
   return PredictSession.open(model, runOptions, context.predictor);

@@ -15,6 +15,6 @@ export interface TableResult {
   };
   /** For people. */
   readonly table: Required<TextTable>;
-  /** What people have to know to understand the table, in sentences. */
+  /** Notes below the table, in sentences. */
   readonly notes: readonly string[];
 }

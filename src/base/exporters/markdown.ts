@@ -1,6 +1,6 @@
 import type { Exporter, TableResult } from './exporter.js';
 
-/** A cell's text as it is: nothing in it ends the cell or makes a link, an element or emphasis. */
+/** Escapes a cell's text: no character ends the cell or makes a link, an element or emphasis. */
 function escaped(text: string): string {
   return text.replace(/[\\|<&[\]*`]/g, '\\$&');
 }

@@ -28,7 +28,10 @@ function advertised({ listen, server, advertise }: AgentFlags, { address }: Runn
   const isWildcard = listen.host === '0.0.0.0' || listen.host === '::';
   if (isWildcard || (isLoopbackHost(listen.host) && server !== undefined && !isLoopbackHost(server.host))) {
     const example = `--advertise ${os.hostname()}:${listen.port}`;
-    throw new PlatformError('usage', `others cannot reach this agent at ${address}; say where they can: ${example}`);
+    throw new PlatformError(
+      'usage',
+      `other machines cannot reach this agent at ${address}; name an address that they can reach: ${example}`,
+    );
   }
   return address;
 }

@@ -24,13 +24,13 @@ function settingsFrom(assignments: readonly string[]): object {
     if (key === undefined || text === undefined) {
       throw new PlatformError('usage', `--setting ${assignment}: expected KEY=VALUE`);
     }
-    if (settings.has(key)) throw new PlatformError('usage', `--setting ${key} is there twice; leave one out`);
+    if (settings.has(key)) throw new PlatformError('usage', `--setting ${key} is given twice; leave one out`);
     settings.set(key, valueOf(text));
   }
   return Object.fromEntries(settings);
 }
 
-/** JSON where it is that, else the text itself. */
+/** The value as JSON, else the text itself. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -39,7 +39,7 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** @throws PlatformError `usage` naming what was meant, or what there is */
+/** @throws PlatformError `usage` that suggests a similar name or lists the names */
 function named<T extends { readonly name: string }>(name: string, known: readonly T[], what: string): T {
   const found = known.find((candidate) => candidate.name === name);
   if (found !== undefined) return found;
@@ -53,7 +53,7 @@ function list(plugins: readonly Plugin[]): string {
   const rows = plugins.flatMap(({ name, analyses = [] }) =>
     analyses.map((analysis) => [name, analysis.name, settingNames(analysis).join(', '), analysis.description]),
   );
-  return `${drawTable({ titles: ['plugin', 'analysis', 'settings', 'what it says'], rows })}\n`;
+  return `${drawTable({ titles: ['plugin', 'analysis', 'settings', 'description'], rows })}\n`;
 }
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
@@ -74,7 +74,7 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
 export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
   program
     .command('analyze')
-    .description("Answer a question from what the store has, by a plugin's analysis; nothing is measured")
+    .description("Run a plugin's analysis on the measurements in a store, without measuring")
     .argument('[plugin]', 'plugin of the analysis (default: list all analyses)')
     .argument('[name]', 'name of the analysis')
     .option(

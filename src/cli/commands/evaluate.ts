@@ -33,7 +33,7 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
     throw wrong('--framework is for evaluations without a server; a manifest says it in software');
 }
 
-/** Submits, follows, reports. An interruption ends what runs here, and leaves what runs on a server. */
+/** Submits, follows and reports. An interruption ends an evaluation of this process, but not one of a server. */
 async function evaluateWith(
   client: EvaluationClient,
   path: string,

@@ -45,7 +45,7 @@ function inWords(last: LoggedEvent | undefined): string {
 /** The last event of an evaluation that is done, with its result. */
 async function doneEvent(client: EvaluationClient, id: string, { sequence }: LoggedEvent): Promise<DoneEvent> {
   for await (const { event } of client.follow(id, sequence - 1)) if (event.kind === 'done') return event;
-  throw new PlatformError('internal', 'the server told of no end of the evaluation');
+  throw new PlatformError('internal', 'the server sent no end of the evaluation');
 }
 
 function table(evaluations: readonly EvaluationSummary[]): string {
@@ -55,7 +55,7 @@ function table(evaluations: readonly EvaluationSummary[]): string {
   return `${drawTable({ titles: ['id', 'name', 'plugin', 'state', 'submitted', 'changed'], rows })}\n`;
 }
 
-/** `mlmodelscope evaluations list|show|follow|cancel`: what a server has been given to do. */
+/** `mlmodelscope evaluations list|show|follow|cancel`: the evaluations of a server. */
 export function registerEvaluationsCommand(program: Command, host: OwnedHost): void {
   const evaluations = program
     .command('evaluations')
@@ -89,7 +89,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       }),
     );
 
-  add('show', 'What became of an evaluation, or how far it is', '<id>')
+  add('show', 'Show the state of an evaluation, or its progress', '<id>')
     .option('--json', 'as JSON, with the result document')
     .action((id: string, flags: ServerFlags) =>
       withServer(flags, async (client) => {
@@ -101,7 +101,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       }),
     );
 
-  add('follow', 'Show everything that has happened and happens, then the estimates', '<id>')
+  add('follow', 'Show all events, past and new, then the estimates', '<id>')
     .option('--json', 'print the result document instead of the table')
     .option('--quiet', 'no progress; errors and warnings only')
     .action((id: string, flags: ServerFlags & { readonly quiet?: true }) =>

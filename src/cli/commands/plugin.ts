@@ -23,7 +23,7 @@ function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation {
   throw new PlatformError('usage', `there is no plugin ${name} with an evaluation; there are ${names}`);
 }
 
-/** Aborted when the host's signal is, or standard input ends because the process at its other end did. */
+/** Aborted when the host's signal is, or when standard input ends with the process at its other end. */
 function endOfParent(signal: AbortSignal): AbortSignal {
   const gone = new AbortController();
   process.stdin.on('close', () => gone.abort()).on('error', () => gone.abort());

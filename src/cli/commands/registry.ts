@@ -28,7 +28,7 @@ async function agentsAt(server: string | undefined, host: OwnedHost): Promise<re
   return [{ address: server ?? null, ...system }];
 }
 
-/** `mlmodelscope registry models|agents`: what there is to work with. */
+/** `mlmodelscope registry models|agents`: lists models and agents. */
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
     .command('registry')
@@ -45,7 +45,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
         host.print(`${JSON.stringify(models, null, 2)}\n`);
         return;
       }
-      const titles = ['reference', 'name', 'version', 'framework', 'parameters', 'what it is'];
+      const titles = ['reference', 'name', 'version', 'framework', 'parameters', 'description'];
       const rows = models.map(({ reference, name, version, framework, parameters, title }) => {
         return [reference, name, version, framework, `${(parameters / 1e6).toFixed(1)} M`, title];
       });

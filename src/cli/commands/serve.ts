@@ -18,7 +18,7 @@ interface ServeFlags {
   readonly plugins?: readonly string[] | false;
 }
 
-/** Global options that plugins in processes of their own need as well, as they were given. */
+/** The global options as given, which plugins in processes of their own need as well. */
 const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
 
 function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
@@ -30,7 +30,7 @@ function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): r
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
 }
 
-/** Only this machine's own plugins come in here, past certificates that name the machine as others do. */
+/** An address for this machine's own plugins: the certificate names the machine as other machines do. */
 async function openBackDoor(server: RunningServer, { security }: OwnedHost): Promise<RpcServer & { address: string }> {
   const door = createRpcServer({ security: { token: security.server.token } });
   addPluginService(door, server.platform);
@@ -45,7 +45,7 @@ function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Rec
   return ['--plain-server', '--server', door, ...(store === undefined ? [] : ['--store', store]), ...passedOn];
 }
 
-/** `mlmodelscope serve`: the platform, until it is stopped. */
+/** `mlmodelscope serve`: runs the platform until it is stopped. */
 export function registerServeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('serve')
@@ -75,7 +75,7 @@ Examples:
     )
     .action(async (flags: ServeFlags, command: Command) => {
       if (flags.store?.startsWith('memory:') === true) {
-        throw new PlatformError('usage', '--store memory: is forgotten with the server; name a folder or a database');
+        throw new PlatformError('usage', '--store memory: is lost when the server ends; name a folder or a database');
       }
       const names = namesOf(flags, plugins);
       const store = await host.openStore(flags.store);

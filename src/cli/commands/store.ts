@@ -18,7 +18,7 @@ const STORE = [
   'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own',
 ] as const;
 
-/** `mlmodelscope store export|import|sync`: moves what is stored. */
+/** `mlmodelscope store export|import|sync`: moves stored results. */
 export function registerStoreCommand(program: Command, host: CommandHost): void {
   const store = program
     .command('store')
@@ -64,7 +64,7 @@ Examples:
     });
   store
     .command('sync')
-    .description('Send results to the server that could not be stored while it was away')
+    .description('Send the results that could not be stored while the server was unavailable')
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store sync --store mongodb://HOST/DATABASE')
     .action(async ({ store: uri }: StoreOption) => {
@@ -82,12 +82,12 @@ async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(lines), process.stdout, { end: false });
   } catch (thrown) {
-    // The reader has seen enough.
+    // The reader has closed the pipe.
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE')) throw thrown;
   }
 }
 
-/** The operating system's errors in our words; all others as they are. */
+/** Rephrases the operating system's errors; passes all others on. */
 function fileError(file: string, what: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error && 'syscall' in thrown)) return thrown;
   return new PlatformError('usage', `${file} cannot be ${what}: ${messageOf(thrown)}; name another file`, {

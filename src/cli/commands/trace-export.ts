@@ -10,7 +10,7 @@ interface ExportOptions {
   readonly store?: string;
 }
 
-/** `mlmodelscope trace export ID`: a trace as other tools read it. */
+/** `mlmodelscope trace export ID`: a trace for other tools. */
 export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
     .command('export')

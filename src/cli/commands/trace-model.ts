@@ -14,7 +14,7 @@ const PROTOCOL = { warmupRuns: 3, minRuns: 3, timeBudgetMs: 10_000 } as const sa
 
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
-/** Of the spans; the table has the kernels in any case. */
+/** The level of the spans. The table always has the kernels. */
 const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
 
 interface TraceModelOptions {
@@ -28,7 +28,7 @@ interface TraceModelOptions {
   readonly json?: boolean;
 }
 
-/** Runs that a profile is kept of; each takes about a kilobyte a kernel. */
+/** Most runs with a profile; each takes about a kilobyte per kernel. */
 const MOST_RUNS = 1000;
 
 function ms(value: number): string {
@@ -59,7 +59,7 @@ tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms
 export function registerTraceModel(trace: Command, host: CommandHost): void {
   trace
     .command('model')
-    .description("Time each kernel of a model by the runtime's own profile, and say what the profile costs")
+    .description("Time each kernel of a model by the runtime's own profile, and show the cost of the profile")
     .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest')
     .option('--server <host:port>', 'address of an agent (default: start one on this machine)')
     .addOption(

@@ -3,7 +3,7 @@ import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
 import { FRAMEWORKS } from '../../predictor/frameworks.js';
 import { PLATFORM_VERSION } from '../platform-version.js';
 
-/** `mlmodelscope version`: what this build is made of. */
+/** `mlmodelscope version`: the versions of this build's parts. */
 export function registerVersionCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
   program
     .command('version')

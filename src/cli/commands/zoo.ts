@@ -7,11 +7,11 @@ import { zooEntry } from '../../zoo/zoo.js';
 export function registerZooCommand(program: Command, host: CommandHost): void {
   program
     .command('zoo')
-    .description("Print the paths of zoo models' ONNX files, which are made first where they are missing")
+    .description("Print the paths of zoo models' ONNX files; missing files are made first")
     .argument('<name...>', "names as in 'registry models', with or without zoo:")
     .addHelpText('after', '\nExample:\n  mlmodelscope zoo mobilenet_v2 resnet18')
     .action(async (references: string[]) => {
-      // All of them before the first one is made.
+      // All names are checked before the first file is made.
       const names = references.map((reference) => zooEntry(reference.replace(/^zoo:/, '')).name);
       const progress = host.progress(false);
       const paths: string[] = [];

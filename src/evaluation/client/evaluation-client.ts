@@ -23,26 +23,28 @@ const CALL_DEADLINE_MS = 30_000;
 /** The server reads every model before it answers. */
 const SUBMIT_DEADLINE_MS = 5 * 60_000;
 
-/** Then the same is asked for again, from where it was. */
+/** After this time the stream is opened again from its last event. */
 const FOLLOW_DEADLINE_MS = 10 * 60_000;
 
-/** A server that is restarted is back within seconds. */
+/** A restarted server is back within seconds. */
 const RETRY_MS = 1000;
 
 /** How long a server may be away while an evaluation is followed. */
-const PATIENCE_MS = 60_000;
+const OUTAGE_LIMIT_MS = 60_000;
 
 export interface EvaluationClientOptions extends RpcClientOptions {
-  /** By which a server that is away is waited for. */
+  /** The clock for waiting for a server. */
   readonly clock?: Clock | undefined;
 }
 
-/** A plugin that a server has. */
+/** A plugin of a server. */
 export interface PluginSummary extends Registration {
   readonly running: number;
 }
 
-/** Evaluations of a server. Every method throws a PlatformError with what the server answers, or that it does not. */
+/**
+ * Evaluations of a server. Every method throws a PlatformError with the server's error, or where it does not answer.
+ */
 export interface EvaluationClient {
   /** @param id made by the caller; the same submission under the same id is the same evaluation */
   submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
@@ -72,12 +74,12 @@ function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent 
 export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {
   const client = createRpcClient(address, 'server', options);
 
-  /** What is wrong with an answer is not the caller's fault. */
+  /** An invalid answer is not the caller's fault. */
   function understand<T>(convert: () => T): T {
     try {
       return convert();
     } catch (cause) {
-      const message = `the server at ${address} answers with something that this version does not understand`;
+      const message = `the server at ${address} gives an answer that this version does not understand`;
       throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
     }
   }
@@ -101,7 +103,7 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
       } catch (error) {
         answers = undefined;
         parts = [];
-        // The deadline of the stream: the server is there.
+        // The stream's deadline has passed; the server is available.
         if (codeOf(error) === 'timeout') hears();
         throw error;
       }
@@ -112,11 +114,11 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
           firstPauseMs: RETRY_MS,
           longestPauseMs: RETRY_MS,
           isPassing: (error) => codeOf(error) === 'timeout' || codeOf(error) === 'unavailable',
-          limitMs: PATIENCE_MS,
+          limitMs: OUTAGE_LIMIT_MS,
           signal,
           clock: options.clock,
         });
-        // Without a last event: there was none after the number.
+        // A stream without a last event has no events after the number.
         if (answer.done === true) return;
         const { event } = answer.value;
         if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);

@@ -1,7 +1,7 @@
 import type { Submission } from '../submission.js';
 import type { PluginEvent } from '../event.js';
 
-/** What a plugin says of itself when it comes. */
+/** A plugin's description of itself for its registration. */
 export interface Registration {
   readonly name: string;
   readonly version: string;
@@ -11,14 +11,14 @@ export interface Registration {
   readonly slots: number;
 }
 
-/** Which run of an evaluation is meant: a later one may be under way when word of an earlier one comes. */
+/** Identifies a run of an evaluation: a message of an earlier run may arrive during a later one. */
 export interface RunKey {
   readonly evaluation: string;
   /** From 1. */
   readonly attempt: number;
 }
 
-/** Where an agent serves. */
+/** Address of an agent. */
 export interface AgentEndpoint {
   /** host:port */
   readonly address: string;
@@ -46,9 +46,12 @@ export type PlatformMessage =
   | ({ readonly kind: 'run' } & Run)
   | ({ readonly kind: 'stop' } & RunKey);
 
-/** One end of the connection between the platform and a plugin: what the other end sends is iterated over, once. */
+/**
+ * One end of the connection between the platform and a plugin. It is an iterable of the other end's messages, to be
+ * iterated once.
+ */
 export interface Link<Sent, Received> extends AsyncIterable<Received> {
-  /** Resolves when there is room for more; a link that is closed swallows what is sent. */
+  /** Resolves when there is room for more. A closed link drops messages. */
   send(message: Sent): Promise<void>;
   /** Ends both ends' iterations. May be called again. */
   close(): void;

@@ -1,6 +1,6 @@
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
 
-/** Messages that wait for the other end; a sender of more waits. */
+/** Most messages that wait for the other end. A sender of more has to wait. */
 const CAPACITY = 16;
 
 /** Messages in one direction. */

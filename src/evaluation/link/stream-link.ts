@@ -1,6 +1,6 @@
 import type { Link } from './link.js';
 
-/** What the library's streams of both sides have in common. */
+/** The common part of the library's streams of both sides. */
 interface MessageStream extends AsyncIterable<unknown> {
   readonly writable: boolean;
   write(message: unknown): boolean;
@@ -8,7 +8,7 @@ interface MessageStream extends AsyncIterable<unknown> {
   off(event: string, listener: () => void): unknown;
 }
 
-/** How the two sides' messages travel. */
+/** Encodes and decodes the two sides' messages. */
 export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
   readonly toWire: (message: Sent) => SentMessage;
   /** Undefined for a message that only a newer version understands. */
@@ -17,9 +17,9 @@ export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
 
 /**
  * A link over a gRPC stream, of either side. Its iteration ends with the stream, throws what the stream or the format
- * throws, and asks for no more than is taken, so that a fast sender waits.
+ * throws, and reads no more than is taken, so that a fast sender waits.
  *
- * @param end what closing the link does to the stream
+ * @param end called on the stream when the link is closed
  */
 export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
   stream: MessageStream,

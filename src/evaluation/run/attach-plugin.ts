@@ -8,12 +8,12 @@ import type { PluginTools } from './run-evaluation.js';
 import { servePlugin } from './serve-plugin.js';
 import { streamLink } from '../link/stream-link.js';
 
-/** The renewals are what the server goes by; a stream this old is made anew. */
+/** Age at which a stream is opened again. The server goes by the renewals. */
 const STREAM_DEADLINE_MS = 7 * 24 * 3600_000;
 
 export interface AttachOptions {
   readonly client?: RpcClientOptions | undefined;
-  /** Aborted: what runs is stopped, and the plugin detaches. */
+  /** Aborting it stops the running evaluations and detaches the plugin. */
   readonly signal: AbortSignal;
   /** Called with every registration. */
   readonly onRegistered?: (() => void) | undefined;

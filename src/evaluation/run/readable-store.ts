@@ -15,7 +15,7 @@ async function* whileWanted<T>(source: AsyncIterable<T>, signal: AbortSignal): A
   }
 }
 
-/** A view of a store that changes nothing, and that ends with the signal, however much there is to read. */
+/** A read-only view of a store whose reading ends with the signal, however much there is to read. */
 export function readableStore(store: ResultStore, signal: AbortSignal): ReadableStore {
   async function whenWanted<T>(read: () => Promise<T>): Promise<T> {
     await setImmediate();

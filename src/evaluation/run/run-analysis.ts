@@ -7,7 +7,7 @@ import type { ResultStore } from '../../store/result-store.js';
 import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
 import { readableStore } from './readable-store.js';
 
-/** A million measurements are read in less. */
+/** Time limit of an analysis. Reading a million measurements takes less. */
 const TIME_LIMIT_MS = 5 * 60_000;
 
 export interface RunAnalysisOptions {
@@ -16,7 +16,7 @@ export interface RunAnalysisOptions {
   readonly timeLimitMs?: number;
 }
 
-/** What an analysis may be told, by name. */
+/** The names of an analysis' settings. */
 export function settingNames({ settings }: Pick<Analysis, 'settings'>): readonly string[] {
   return Object.keys(z.toJSONSchema(settings, { io: 'input' }).properties ?? {});
 }
@@ -40,7 +40,7 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
 }
 
-/** What a signal is aborted with, for as long as there is something to race it with. */
+/** Rejects with the reason of a signal's abort, until the work that races it is done. */
 function aborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly forget: () => void } {
   let forget = (): void => {};
   const promise = new Promise<never>((_, reject) => {
@@ -75,7 +75,7 @@ export async function runAnalysis(
     if (table.success) return table.data;
     const problems = schemaProblems(table.error);
     const problem = `the analysis ${analysis.name} returned no table that can be shown: ${problems.join('; ')}`;
-    throw new PlatformError('internal', `${problem}; tell the plugin's author, or ask it for less`);
+    throw new PlatformError('internal', `${problem}; report it to the plugin's author, or ask it for less`);
   } catch (thrown) {
     if (thrown instanceof PlatformError) throw thrown;
     throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${messageOf(thrown)}`, {

@@ -17,21 +17,21 @@ import {
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission } from '../submission.js';
 
-/** What runs of a plugin have in common. */
+/** Settings of all runs of a plugin. */
 export interface PluginTools {
   readonly store: ResultStore;
   /** The agent there; the caller closes it. */
   readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
 }
 
-/** How long an evaluation that was told to stop may take to do so. */
+/** Time limit for an evaluation to stop. */
 const STOP_LIMIT_MS = 5000;
 
-/** Waits for the plugin, and for a plugin that was told to stop only a little longer. */
-async function patiently<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for the plugin, or for a limited time once the plugin was asked to stop. */
+async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
-  const impatience = new Promise<never>((_resolve, reject) => {
+  const stopLimit = new Promise<never>((_resolve, reject) => {
     onAbort = (): void => {
       timer = setTimeout(() => reject(cancellationOf(signal)), STOP_LIMIT_MS);
     };
@@ -39,20 +39,17 @@ async function patiently<T>(answer: Promise<T>, signal: AbortSignal): Promise<T>
     else signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
-    return await Promise.race([answer, impatience]);
+    return await Promise.race([answer, stopLimit]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-/** What the plugin told, which may be anything: it is code of somebody else. */
+/** Checks a plugin's event, which is untrusted: a plugin is foreign code. */
 function checked(name: string, told: EvaluationEvent): PluginEvent {
   const wrong = (problem: string): PlatformError =>
-    new PlatformError(
-      'internal',
-      `the plugin ${name} told something that is no event: ${problem}; report it to its author`,
-    );
+    new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
   let event: PluginEvent;
   try {
     event = pluginEventOf(told);
@@ -60,7 +57,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
     throw wrong(messageOf(error));
   }
   if (event?.kind === 'done' && event.resultJson.length > MAX_RESULT_BYTES) {
-    throw wrong(`a result of ${event.resultJson.length} characters, where ${MAX_RESULT_BYTES} are the most`);
+    throw wrong(`a result of ${event.resultJson.length} characters, more than the limit of ${MAX_RESULT_BYTES}`);
   }
   const parsed = pluginEventSchema.safeParse(event);
   if (parsed.success) return parsed.data;
@@ -82,7 +79,7 @@ async function* eventsOf(
   try {
     for (;;) {
       isAnswering = false;
-      const next = await patiently(told.next(), signal);
+      const next = await untilStopped(told.next(), signal);
       isAnswering = true;
       if (next.done === true) {
         throw new PlatformError(
@@ -93,21 +90,21 @@ async function* eventsOf(
       const event = checked(evaluation.name, next.value);
       yield event;
       if (isFinal(event)) return;
-      // Others get their turn, however much there is to tell.
+      // Other work gets its turn between events.
       await setImmediate();
       throwIfCancelled(signal);
     }
   } finally {
     const ended = Promise.resolve(told.return?.()).catch(() => undefined);
     // A plugin that hangs does not block the caller.
-    if (isAnswering) await patiently(ended, AbortSignal.abort()).catch(() => undefined);
+    if (isAnswering) await untilStopped(ended, AbortSignal.abort()).catch(() => undefined);
     await agent.close();
   }
 }
 
 /**
- * Runs an evaluation and tells what happens; the last event says how it ended. Whatever the plugin does, this throws
- * nothing, and ends soon after the signal is aborted.
+ * Runs an evaluation and yields its events; the last one is how it ended. It never throws, and ends soon after the
+ * signal is aborted, whatever the plugin does.
  */
 export async function* runEvaluation(
   evaluation: Evaluation,

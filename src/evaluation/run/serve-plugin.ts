@@ -5,10 +5,12 @@ import type { PluginEnd, Run, RunKey } from '../link/link.js';
 import { manifestJsonSchema } from '../manifest-schema.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
-/** Renewals in one lease: two may be lost. */
+/** Renewals per lease, of which two may be lost. */
 const RENEWALS_PER_LEASE = 3;
 
-/** A measurement at a time is what an agent takes; more evaluations at once would wait for each other there. */
+/**
+ * Evaluations at a time: an agent measures one benchmark at a time, so more evaluations would only wait for each other.
+ */
 const SLOTS = 1;
 
 function keyOf({ evaluation, attempt }: RunKey): string {
@@ -16,7 +18,7 @@ function keyOf({ evaluation, attempt }: RunKey): string {
 }
 
 export interface ServePluginOptions {
-  /** Aborted: nothing more is run, what runs is stopped, and the link is closed. */
+  /** Aborting it stops the running evaluations, starts no more, and closes the link. */
   readonly signal?: AbortSignal;
   /** Called when the platform has accepted the plugin. */
   readonly onRegistered?: () => void;

@@ -13,7 +13,7 @@ import type { z } from 'zod';
 
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
-/** An event as a plugin tells it; the platform numbers it. */
+/** An event as a plugin sends it; the platform numbers it. */
 export function toWireEvent(event: PlatformEvent): wire.Event {
   return { sequence: 0n, time: undefined, event: payloadOf(event) };
 }
@@ -85,17 +85,17 @@ function checked<Event>(message: wire.Event | undefined, schema: z.ZodType<Event
 }
 
 /**
- * What a plugin tells, checked: plugins may be of any make.
+ * Checks a plugin's event: plugins are untrusted.
  *
- * @throws PlatformError `usage` for what is no event, or not the plugin's to tell
+ * @throws PlatformError `usage` for an invalid event, or one that only the platform makes
  */
 export function fromWirePluginEvent(message: wire.Event | undefined): PluginEvent {
   return checked(message, pluginEventSchema);
 }
 
 /**
- * An event of a server, checked: servers may be of any make. Undefined for a part of a result, and for a kind that only a
- * newer version knows.
+ * Checks a server's event: servers may be of other versions. Undefined for a part of a result, and for a kind that only
+ * a newer version knows.
  *
  * @throws PlatformError `usage` for what is no event
  */

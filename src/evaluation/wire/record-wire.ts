@@ -11,7 +11,7 @@ const STATES = {
   cancelled: wire.Evaluation_State.CANCELLED,
 } as const satisfies Record<EvaluationState, wire.Evaluation_State>;
 
-/** What a server tells of an evaluation. */
+/** A server's record of an evaluation. */
 export type EvaluationSummary = Pick<
   EvaluationRecord,
   'id' | 'name' | 'plugin' | 'state' | 'submittedAt' | 'changedAt'
@@ -33,7 +33,7 @@ export function toWireEvaluation({
 export function fromWireEvaluation(message: wire.Evaluation | undefined): EvaluationSummary {
   const state = (Object.keys(STATES) as EvaluationState[]).find((key) => STATES[key] === message?.state);
   if (message === undefined || state === undefined) {
-    throw new PlatformError('internal', 'the server tells of an evaluation in a state that this version does not know');
+    throw new PlatformError('internal', 'the server gives an evaluation a state that this version does not know');
   }
   const { id, name, plugin, submittedAt = new Date(0), changedAt = new Date(0) } = message;
   return { id, name, plugin, state, submittedAt: submittedAt.toISOString(), changedAt: changedAt.toISOString() };

@@ -19,7 +19,7 @@ export function toWireSubmission({ manifestPath, files, graphs }: Submission): w
 }
 
 function requireFew(count: number, most: number, what: string): void {
-  if (count > most) throw new PlatformError('usage', `submission: ${count} ${what}, where ${most} are the most`);
+  if (count > most) throw new PlatformError('usage', `submission: ${count} ${what}, more than the limit of ${most}`);
 }
 
 /** @throws PlatformError `usage` */
@@ -32,7 +32,7 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
     if (path === '' || path.length > MAX_PATH) {
       throw new PlatformError('usage', `submission: ${quoted(path)} is no path of 1 to ${MAX_PATH} characters`);
     }
-    if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quoted(path)} is there twice`);
+    if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quoted(path)} occurs twice`);
     files.set(path, data);
   }
   const graphs = message.graphs.map(({ model, graph }) => [model, fromWireBenchmark(graph)] as const);

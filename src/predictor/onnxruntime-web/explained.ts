@@ -1,11 +1,11 @@
 import { messageOf } from '../../base/errors.js';
 
-/** How the runtime says that something is too large for its 32-bit addresses, without a word of memory. */
+/** The runtime's messages where something is too large for its 32-bit addresses. */
 const TOO_LARGE = /SafeIntOnOverflow|failed to allocate a buffer of size/;
 
 /**
- * What the runtime threw, as an error whose message says what happened: compiled code throws C++ exceptions as the address
- * of one, and ends with a trap or an abort where it cannot go on.
+ * Converts a value that the runtime threw to an error with a clear message: compiled code throws C++ exceptions as the
+ * address of one, and ends with a trap or an abort where it cannot go on.
  */
 export function explained(thrown: unknown): unknown {
   if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);

@@ -68,7 +68,7 @@ async function optimize(
     const session = await createSession(library, model, optimizingOptionsOf(runOptions, name, options));
     await session.release();
   });
-  // The runtime goes on where a file could not be written, or fails without a reason that it knows.
+  // The runtime continues after a failed write, or fails without the reason.
   await saving.finally(() => {
     if (written.failure === undefined) return;
     const problem = `the optimized graph does not go into ${folder}: ${messageOf(written.failure)}`;
@@ -76,7 +76,7 @@ async function optimize(
   });
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  throw notHandedOut('does not hand out its optimized graph in the way that is known here');
+  throw notHandedOut('returns its optimized graph in an unknown way');
 }
 
 /** ONNX Runtime's WebAssembly backend through onnxruntime-web. Its `run` blocks the thread. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { PlatformError } from '../../base/errors.js';
 import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
-/** What 32-bit WebAssembly addresses. */
+/** Bytes that 32-bit WebAssembly addresses. */
 const ADDRESSABLE_BYTES = 2 ** 32;
 
 /** Most that is read at once; a system call takes less than 2 GB. */

@@ -1,11 +1,11 @@
-// The WebAssembly runtime with files that it can write. The published build has none (Emscripten's FILESYSTEM=0): its calls
-// to open, write and close end in stubs. It does save its optimized graph when asked to, so all that is missing is a place
-// for the bytes. This module stands in for the one that the library would load (env.wasm.wasmPaths.mjs), and gives the
-// runtime's calls such a place before they reach the stubs.
+// The WebAssembly runtime with files that it can write. The published build has none (Emscripten's FILESYSTEM=0): its
+// calls to open, write and close end in stubs. It does save its optimized graph when asked to, so all that is missing
+// is a place for the bytes. This module stands in for the one that the library would load (env.wasm.wasmPaths.mjs), and
+// gives the runtime's calls such a place before they reach the stubs.
 //
-// The calls have minified names, so they are told by what they say: creating a file comes with the directory AT_FDCWD and
-// the flag O_CREAT, and everything after it with the descriptor that we gave.
-// Source: musl's fcntl.h and the system calls of Emscripten and of WASI (wasi_snapshot_preview1).
+// The calls have minified names, so they are recognized by their arguments: creating a file comes with the directory
+// AT_FDCWD and the flag O_CREAT, and everything after it with the descriptor that we gave. Source: musl's fcntl.h and
+// the system calls of Emscripten and of WASI (wasi_snapshot_preview1).
 import { readFileSync } from 'node:fs';
 import type { WrittenFiles } from './written-files.js';
 
@@ -26,7 +26,7 @@ const PATH_BYTES = 4096;
 
 type Call = (...args: readonly (number | bigint)[]) => unknown;
 
-/** What Emscripten's module factory takes. Source: "instantiateWasm", Emscripten's Module object. */
+/** The argument of Emscripten's module factory. Source: "instantiateWasm", Emscripten's Module object. */
 interface ModuleConfig {
   readonly instantiateWasm?: (
     imports: WebAssembly.Imports,
@@ -38,7 +38,7 @@ type ModuleFactory = (config: ModuleConfig) => Promise<unknown>;
 
 let files: WrittenFiles | undefined;
 
-/** Has everything that the runtime writes during `act` go into `target`; one at a time. */
+/** Redirects the runtime's writes during `act` to `target`; one call at a time. */
 export async function whileWritingTo<T>(target: WrittenFiles, act: () => Promise<T>): Promise<T> {
   files = target;
   try {
@@ -134,7 +134,7 @@ function withFiles(imports: WebAssembly.ModuleImports): WebAssembly.ModuleImport
   return Object.fromEntries(wrapped);
 }
 
-/** What the library calls to load its runtime. */
+/** The function that the library calls to load its runtime. */
 export default async function createRuntime(config: ModuleConfig): Promise<unknown> {
   const [factoryUrl, binaryUrl] = ['mjs', 'wasm'].map((kind) => {
     return new URL(import.meta.resolve(`onnxruntime-web/ort-wasm-simd-threaded.${kind}`));

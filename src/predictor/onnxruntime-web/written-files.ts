@@ -17,7 +17,7 @@ export class WrittenFiles {
 
   constructor(readonly folder: string) {}
 
-  /** What went wrong first on the disk, which the runtime itself does not know. */
+  /** The first failure of the disk, which the runtime does not report. */
   get failure(): unknown {
     return this.#failure;
   }

@@ -1,5 +1,5 @@
-// A worker thread that reads submissions, one at a time; see submission-loader.ts. Whatever a submission makes it do, the
-// server goes on answering others.
+// A worker thread that reads submissions, one at a time; see submission-loader.ts. The server continues to answer
+// others whatever a submission does.
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -13,12 +13,12 @@ import type { FromThread, ToThread } from './messages.js';
 /** As many as any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
-/** Thrown where the graphs are not wanted. */
+/** Thrown where the graphs are not needed. */
 class NotWanted extends Error {}
 
 function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {
   const tooMany = (): PlatformError =>
-    new PlatformError(code, `${what} has more than the ${MAX_VALUES} values that there may be; submit fewer models`);
+    new PlatformError(code, `${what} has more than the limit of ${MAX_VALUES} values; submit fewer models`);
   try {
     return Submission.decode(new CountingReader(bytes, MAX_VALUES, tooMany));
   } catch (cause) {
@@ -27,14 +27,14 @@ function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Subm
   }
 }
 
-/** What is kept travels to a plugin, as a message with limits of its own. */
+/** The stored submission is sent to a plugin, in a message with limits of its own. */
 function encoded(submission: Submission): Uint8Array {
   const bytes = Submission.encode(submission).finish();
   if (bytes.length > MAX_MESSAGE_BYTES) {
     const problem = `without weights, the models take more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB`;
     throw new PlatformError('model', `${problem}; submit fewer of them at a time`);
   }
-  decoded(bytes, 'model', 'what the models become without their weights');
+  decoded(bytes, 'model', 'the form of the models without weights');
   return bytes;
 }
 

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../base/errors.js';
 import type { Requirements } from '../../manifest/index.js';
 
-/** What a submission's manifests say, before any of its graphs is read. */
+/** The content of a submission's manifests, before any of its graphs is read. */
 export interface Described {
-  /** What tells two submissions apart: 64 hexadecimal digits. */
+  /** Digest of the submission: 64 hexadecimal digits. */
   readonly digest: string;
   readonly name: string;
   readonly plugin: string;

@@ -15,7 +15,7 @@ export interface LoadLimits {
 /** The largest submissions that are meant well take some seconds and a few hundred MiB. */
 const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
 
-/** Decides by the manifests whether the graphs are wanted. What it throws ends the loading. */
+/** Decides by the manifests whether the graphs are needed. An error that it throws ends the loading. */
 export type Decide = (described: Described) => boolean;
 
 /**
@@ -35,7 +35,8 @@ export class SubmissionLoader {
   /**
    * @param bytes a submission as it travels
    * @returns the same with its models' graphs only; undefined where they were not wanted
-   * @throws PlatformError what is wrong with it, `model` where it takes too much time or memory, and what `decide` throws
+   * @throws PlatformError the problem of the submission, `model` where it takes too much time or memory, and errors of
+   *   `decide`
    */
   async load(bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
     const leave = await this.#places.take();
@@ -64,7 +65,7 @@ export class SubmissionLoader {
         const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
         fail(isMemory ? tooMuch(`${this.#limits.memoryMib} MiB of memory`) : error);
       };
-      const onExit = (): void => fail(new PlatformError('internal', 'reading the submission ended without a word'));
+      const onExit = (): void => fail(new PlatformError('internal', 'reading the submission ended without an answer'));
       const onMessage = (message: FromThread): void => {
         if (message.kind === 'described') {
           let areWanted = false;
@@ -94,7 +95,7 @@ export class SubmissionLoader {
   }
 }
 
-/** An idle thread has nothing to say. */
+/** Messages of an idle thread are ignored. */
 function ignore(): void {}
 
 function post(thread: Worker, message: ToThread): void {

@@ -8,12 +8,12 @@ import { readText } from '../stored-text.js';
 import { DocumentTable, type Page } from './document-table.js';
 import type { Change, Environment } from './environment.js';
 
-/** What a collection needs of its store. */
+/** The dependencies of a collection on its store. */
 export interface StoreAccess {
   /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
   readonly write: (change: Change) => Promise<void>;
-  /** Tells of stored things that cannot be used. */
+  /** Warns of unusable stored documents. */
   readonly warn: (problems: readonly string[]) => void;
 }
 
@@ -123,7 +123,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     });
   }
 
-  /** Sees to it that documents lie as the definition says. */
+  /** Ensures that documents are stored by the definition. */
   async #requireShape(): Promise<void> {
     this.environment.refresh();
     const { fits, count } = this.environment.read((tables) => {

@@ -21,8 +21,8 @@ export interface Extent {
 }
 
 /**
- * Opens the file that LMDB keeps its pages in, creating an empty one. The binding crashes the process when LMDB refuses a
- * file, and pages beyond a file's end do so when they are read, so what is wrong is found out here.
+ * Opens the file that LMDB keeps its pages in, creating an empty one. The binding crashes the process when LMDB refuses
+ * a file, and pages beyond a file's end do so when they are read, so problems are found here.
  *
  * Throws a PlatformError with code `storage` for a file of something else or one that was cut off, and the operating
  * system's error when it cannot be opened.
@@ -54,13 +54,13 @@ export function readExtent(file: number, path: string): Extent {
     pageBytes > 65_536 ||
     (pageBytes & (pageBytes - 1)) !== 0
   ) {
-    throw damaged(path, 'it does not begin like one');
+    throw damaged(path, 'its beginning is wrong');
   }
   const second = Buffer.alloc(META_BYTES);
   if (readSync(file, second, 0, META_BYTES, pageBytes) < META_BYTES) throw damaged(path, 'it was cut off');
   const newer = second.readBigUInt64LE(TRANSACTION) > first.readBigUInt64LE(TRANSACTION) ? second : first;
   const usedBytes = (Number(newer.readBigUInt64LE(LAST_PAGE)) + 1) * pageBytes;
-  // Measured after the meta page was read: a writer makes the file longer first and says so in a meta page afterwards.
+  // Measured after the meta page was read: a writer extends the file first and writes the meta page afterwards.
   const fileBytes = fstatSync(file).size;
   if (fileBytes < usedBytes) throw damaged(path, `it was cut off: ${usedBytes - fileBytes} bytes are missing`);
   return { pageBytes, usedBytes };
@@ -69,7 +69,7 @@ export function readExtent(file: number, path: string): Extent {
 function damaged(path: string, why: string): PlatformError {
   return new PlatformError(
     'storage',
-    `${path} is no data file of a store, or a damaged one: ${why}. Put back a copy of the store's folder, or move it away ` +
+    `${path} is not a data file of a store, or it is damaged: ${why}. Put back a copy of the store's folder, or move it away ` +
       'and measure again; nothing in it was changed.',
   );
 }

@@ -6,13 +6,13 @@ import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
 import type { Selection } from '../selection.js';
 import type { Tables } from './environment.js';
 
-/** A document as it lies in its table. */
+/** A stored document. */
 export interface StoredDocument {
   readonly key: Buffer;
   readonly text: string;
 }
 
-/** Some of what a selection names, and where the next ones begin; undefined when these were the last. */
+/** Some of the selected documents, and the start of the next ones; undefined after the last. */
 export interface Page {
   readonly documents: readonly StoredDocument[];
   readonly next: Buffer | undefined;
@@ -112,7 +112,7 @@ export class DocumentTable {
   }
 }
 
-/** What makes a key the next possible one. */
+/** Appended to a key, gives the next possible one. */
 const SMALLEST = Buffer.from([0]);
 
 /** A damaged document has no index entries worth keeping; finding leaves out what does not match. */

@@ -89,7 +89,7 @@ export class Environment {
     }
   }
 
-  /** What `reader` reads from the tables, at once. */
+  /** Runs `reader` on the tables, synchronously. */
   read<T>(reader: (tables: Tables) => T): T {
     try {
       return reader(this.tables);
@@ -119,7 +119,7 @@ export class Environment {
   }
 
   async #writeQueue(): Promise<void> {
-    // Whatever else is put in this turn of the event loop belongs into the first transaction.
+    // Other changes of this turn of the event loop go into the first transaction.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const batch = this.#nextBatch();

@@ -23,7 +23,7 @@ export function prepareFolder(folder: string): string {
   return path;
 }
 
-/** Somebody's project folder must not be littered because of a slip in --store. */
+/** A wrong --store must not write files into an unrelated folder. */
 function requireStoreFolder(folder: string): void {
   const names = readdirSync(folder);
   if (names.includes(DATA_FILE) || names.every((name) => name === LOCK_FILE)) return;

@@ -8,13 +8,13 @@ import { PlatformError } from '../../base/errors.js';
  */
 const SCHEMA_VERSION = 2;
 
-/** The table that says what the environment is, and the only key in it. */
+/** The table that identifies the environment, and its only key. */
 const FORMAT_TABLE = 'format';
 const FORMAT_KEY = 'store';
 
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
-/** Throws a PlatformError with code `storage` when an environment with these tables is somebody else's. */
+/** Throws a PlatformError with code `storage` for the environment of another program with these tables. */
 export function requireOwnTables(tables: readonly string[], folder: string): void {
   if (tables.length > 0 && !tables.includes(FORMAT_TABLE)) throw notAStore(folder);
 }

@@ -1,7 +1,7 @@
 import { PlatformError, messageOf } from '../../base/errors.js';
 import { storageError } from '../storage-error.js';
 
-/** What a user can do about LMDB's own errors, by their numbers (liblmdb, lmdb.h). */
+/** Remedies for LMDB's own errors, by their numbers (liblmdb, lmdb.h). */
 const DAMAGED = 'it is damaged: put back a copy of its folder, or move the folder away and measure again';
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['-30797', DAMAGED], // MDB_PAGE_NOTFOUND

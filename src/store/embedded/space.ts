@@ -1,7 +1,7 @@
 import { fstatSync, statfsSync, writeSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 
-/** By how much a data file grows at a time. */
+/** Step by which a data file grows. */
 const GROWTH_BYTES = 1024 * 1024;
 
 /** Left free on the disk, for file systems on which writing to space that a file already has takes new space. */

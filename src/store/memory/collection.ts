@@ -18,7 +18,7 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
     return this.putMany([document]);
   }
 
-  // Async, so that every failure is a rejection, as with a backend that really waits for something.
+  // Async, so that every failure is a rejection, as with an asynchronous backend.
   async putMany(documents: readonly Document[]): Promise<void> {
     this.requireOpen();
     const all = documents.map((document) => checkedDocument(this.definition, document));

@@ -16,7 +16,7 @@ export class MemoryResultStore implements ResultStore {
   readonly #collections = new Map<string, { readonly shape: CollectionShape; readonly documents: StoredDocuments }>();
   #closed = false;
 
-  // Async, so that every failure is a rejection, as with a backend that really waits for something.
+  // Async, so that every failure is a rejection, as with an asynchronous backend.
   async putMeasurement(measurement: Measurement): Promise<void> {
     this.#requireOpen();
     const checked = checkedMeasurement(measurement);

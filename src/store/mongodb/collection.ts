@@ -11,13 +11,13 @@ import type { DocumentTable, Id } from './document-table.js';
 import { ensureStructure } from './structure.js';
 import { validatorOf } from './validator.js';
 
-/** What a collection needs of its store. */
+/** The dependencies of a collection on its store. */
 export interface StoreAccess {
   /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
   /** Keeps the store from closing until that is done. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
-  /** Tells of stored things that cannot be used. */
+  /** Warns of unusable stored documents. */
   readonly warn: (problems: readonly string[]) => void;
 }
 

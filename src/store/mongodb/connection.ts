@@ -1,21 +1,21 @@
 import type { Db, Document, MongoClient } from 'mongodb';
 import { warnThroughNode, type StoreOptions } from '../result-store.js';
 import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
-import { Patience } from './patience.js';
+import { OutageRetry } from './outage-retry.js';
 import { placeOf } from './place.js';
 import { closedError } from '../storage-error.js';
 
 /**
- * How long a server may be away before it counts as gone; longer than a restart, shorter than anybody's patience. The URI's
- * `serverSelectionTimeoutMS` says otherwise.
+ * How long a server may be unavailable before it counts as gone: longer than a restart, shorter than a user waits. The
+ * URI's `serverSelectionTimeoutMS` overrides it.
  */
 const GIVE_UP_AFTER_MS = 90_000;
 
-/** A server that is there answers within that; the driver then looks again while {@link Patience} waits. */
+/** A server that is there answers within that; the driver then looks again while {@link OutageRetry} waits. */
 const SELECTION_MS = 2_000;
 const CONNECT_MS = 10_000;
 
-/** A connection that is silent for so long is given up; what was asked on it is asked again. */
+/** A connection that is silent for this long is closed, and its requests are made again. */
 const SILENCE_MS = 45_000;
 
 /** Requests at once; a store has few users. */
@@ -23,7 +23,7 @@ const CONNECTIONS = 16;
 
 /** A connection to one database, whose requests wait for a server that is away. */
 export class Connection {
-  readonly #patience: Patience;
+  readonly #retry: OutageRetry;
   readonly db: Db;
   #closed: Promise<void> | undefined;
 
@@ -32,10 +32,10 @@ export class Connection {
     database: string,
     readonly place: string,
     readonly warn: (message: string) => void,
-    patience: Patience,
+    retry: OutageRetry,
   ) {
     this.db = client.db(database);
-    this.#patience = patience;
+    this.#retry = retry;
   }
 
   /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` where the server cannot be used */
@@ -55,10 +55,10 @@ export class Connection {
     const asked = /[?&]serverSelectionTimeoutMS=(\d{1,9})(?:&|$)/i.exec(uri)?.[1];
     const giveUpAfterMs = asked === undefined ? GIVE_UP_AFTER_MS : Number(asked);
     const { signal } = options;
-    const patience = new Patience({ place: text, warn, isPassing, giveUpAfterMs, signal });
-    const connection = new Connection(client, database, text, warn, patience);
+    const retry = new OutageRetry({ place: text, warn, isPassing, giveUpAfterMs, signal });
+    const connection = new Connection(client, database, text, warn, retry);
     try {
-      // A wrong address is to be noticed at once, not after waiting for it to become right.
+      // A wrong address is reported at once, without waiting.
       await connection.db.command({ ping: 1 });
     } catch (thrown) {
       await client.close();
@@ -71,7 +71,7 @@ export class Connection {
   async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
     this.requireOpen();
     try {
-      return await this.#patience.run(() => request(this.db));
+      return await this.#retry.run(() => request(this.db));
     } catch (thrown) {
       if (isClosed(thrown)) throw closedError(this.place);
       throw mongoError(this.place, what, thrown);

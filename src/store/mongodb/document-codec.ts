@@ -3,9 +3,9 @@ import { ownValue } from '../../base/own-value.js';
 import type { FieldType } from '../collection.js';
 
 /*
- * JSON as BSON, without loss and in what every server takes. Field names cannot hold a NUL anywhere, and neither a dot nor a
- * leading $ in servers older than 5.0; FerretDB takes no list within a list. Such names are written with %XX, as in URIs,
- * and a list within a list as {"%": […]}.
+ * JSON as BSON, without loss and in a form that every server accepts. Field names cannot hold a NUL anywhere, and
+ * neither a dot nor a leading $ in servers older than 5.0; FerretDB takes no list within a list. Such names are written
+ * with %XX, as in URIs, and a list within a list as {"%": […]}.
  */
 
 const LIST = '%';
@@ -23,7 +23,7 @@ export function encodeDocument(json: object, types: FieldTypes = {}): Document {
   );
 }
 
-/** The inverse of {@link encodeDocument}, for whatever a server gives back. */
+/** The inverse of {@link encodeDocument}, for documents from a server. */
 export function decodeDocument(document: Document): object {
   return decodeValue(document) as object;
 }

@@ -8,7 +8,7 @@ import { joinDocument, partIdsOf, SPLIT, splitDocument, type DocumentPart } from
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
 import { WriteQueue } from './write-queue.js';
 
-/** What a document is known by in its collection. */
+/** The id of a document in its collection. */
 export type Id = string | ObjectId;
 
 type Stored = Document & { readonly _id: Id };
@@ -55,7 +55,7 @@ export class DocumentTable {
     return this.#queue.put(document);
   }
 
-  /** Those of the asked ones that are there, in no order, with `_id`. */
+  /** The existing ones of the requested documents, in no order, with `_id`. */
   async getMany(ids: readonly Id[]): Promise<readonly object[]> {
     const found: object[] = [];
     for (let start = 0; start < ids.length; start += IDS_PER_REQUEST) {
@@ -187,7 +187,7 @@ export class DocumentTable {
   }
 }
 
-/** What became of each write of a batch. @throws where it is not single writes that failed, or a failure that passes */
+/** The outcome of each write of a batch. @throws where it is not single writes that failed, or a failure that passes */
 async function errorsOf(write: () => Promise<unknown>): Promise<ReadonlyMap<number, MongoServerError>> {
   try {
     await write();

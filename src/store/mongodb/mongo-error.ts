@@ -21,12 +21,12 @@ export const DUPLICATE_KEY = 11000;
 /** A server that stops, starts, or changes its role; the driver's specification retries on the same ones. */
 const PASSING = new Set([6, 7, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
-/** What a server says while it is being shut down, if its code does not. */
+/** Messages of a server that is shutting down, for errors without a code. */
 const SHUTTING_DOWN = /context canceled|database is closed|interrupted at shutdown|shutting down/i;
 
 const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
 
-/** Whether the same request may succeed a little later without anybody changing it. */
+/** Whether the same request may succeed a little later. */
 export function isPassing(thrown: unknown): boolean {
   if (isClosed(thrown)) return false;
   if (thrown instanceof MongoBulkWriteError && typeof thrown.code !== 'number') return true; // The connection's, wrapped.

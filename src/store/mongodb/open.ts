@@ -34,7 +34,7 @@ export async function openMongoStore(uri: string, options: StoreOptions): Promis
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
     if (isNew)
       connection.warn(
-        `${connection.place} was no store yet and is one now; if that is not what you meant, check the name.`,
+        `${connection.place} was not a store and is one now; if you meant another database, check the name.`,
       );
     return new MongoResultStore(connection);
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { messageOf, PlatformError } from '../../base/errors.js';
 
-/** What a URI of MongoDB names, in words that may be shown: without user and password. */
+/** The place of a URI of MongoDB for display: without user and password. */
 export interface Place {
   readonly client: MongoClient;
   readonly database: string;
@@ -9,7 +9,10 @@ export interface Place {
   readonly text: string;
 }
 
-/** What the server does not take in a database's name (MongoDB's manual, "Naming Restrictions"), and its limit in bytes. */
+/**
+ * Characters that the server refuses in a database's name (MongoDB's manual, "Naming Restrictions"), and its limit in
+ * bytes.
+ */
 const FORBIDDEN = /[/\\. "$*<>:|?\0]/;
 const MAX_NAME_BYTES = 63;
 
@@ -53,7 +56,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** The driver's messages may quote what they do not understand. */
+/** The driver's messages may quote parts of the URI. */
 function withoutSecrets(message: string, uri: string): string {
   const credentials = /^[^:]+:\/\/([^/?]*)@/.exec(uri)?.[1] ?? '';
   const secrets = [credentials, ...credentials.split(':')].filter((secret) => secret.length > 0);

@@ -1,7 +1,7 @@
 import { MongoServerError, type CreateIndexesOptions, type Document } from 'mongodb';
 import type { Connection } from './connection.js';
 
-/** What a collection is to have on the server. */
+/** The structure of a collection on the server. */
 export interface Structure {
   readonly name: string;
   readonly validator: Document | undefined;

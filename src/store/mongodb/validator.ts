@@ -29,8 +29,9 @@ const TYPES = new Map<string, string | readonly string[]>([
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A server's validator for documents of a schema: their fields, types and ranges. It is coarser than the schema, which every
- * document has passed in this process: it keeps others from writing what this program cannot read.
+ * A server's validator for documents of a schema: their fields, types and ranges. It is coarser than the schema, which
+ * every document has passed in this process: it prevents other programs from writing documents that this program cannot
+ * read.
  *
  * @param untyped fields that are there besides, or have another type than in JSON
  * @returns undefined for a schema that says nothing about fields

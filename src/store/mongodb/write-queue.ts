@@ -34,7 +34,7 @@ export class WriteQueue<Item> {
 
   async #writeAll(): Promise<void> {
     this.#writing = true;
-    // Whatever else is put in this turn of the event loop belongs into the first request.
+    // Other writes of this turn of the event loop go into the first request.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();

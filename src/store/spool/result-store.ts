@@ -8,7 +8,9 @@ import type { ResultStore } from '../result-store.js';
 import type { TransferRecord } from '../transfer-record.js';
 import type { Spool } from './spool.js';
 
-/** What is not on the server after so long goes into the spool as well, where a kill -9 cannot reach it. */
+/**
+ * After this long, a write that the server has not confirmed goes into the spool as well, where it survives a kill -9.
+ */
 const SAFE_AFTER_MS = 1_000;
 
 export interface SpoolingOptions {
@@ -18,8 +20,9 @@ export interface SpoolingOptions {
 }
 
 /**
- * A server's store whose puts never fail because the server is away: what it does not take stays in a spool on this machine,
- * which `mlmodelscope store sync` empties. When the server has been given up once, this store does not ask it again.
+ * A server's store whose puts never fail because the server is away: writes that it does not accept stay in a spool on
+ * this machine, which `mlmodelscope store sync` empties. Once the server counts as gone, this store does not call it
+ * again.
  */
 export class SpoolingResultStore implements ResultStore {
   #isGone = false;
@@ -110,7 +113,7 @@ export class SpoolingResultStore implements ResultStore {
     const waiting = sleep(SAFE_AFTER_MS, true, { signal: done.signal }).catch(() => false);
     const isSlow = await Promise.race([putting.then(() => false).catch(() => false), waiting]);
     done.abort();
-    // As long as the server may answer, nothing is lost without it.
+    // While the server may answer, the spool is not needed.
     const spooled = isSlow ? await this.#attempt(() => this.spool.put(record)) : undefined;
     try {
       await putting;
@@ -119,7 +122,7 @@ export class SpoolingResultStore implements ResultStore {
       this.#giveUp(thrown);
       return this.#keep(record);
     }
-    // What stays there is brought to the server again, which changes nothing.
+    // A leftover is sent to the server again, which is idempotent.
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
   }
 
@@ -128,13 +131,15 @@ export class SpoolingResultStore implements ResultStore {
     return this.#attempt(() => this.spool.findMeasurement(key));
   }
 
-  /** Does something with the spool that can be done without. */
+  /** Does optional work on the spool. */
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (thrown) {
       if (!this.#hasWarnedOfSpool) {
-        this.options.warn(`${messageOf(thrown)} Should the server go away, nothing can be kept on this machine.`);
+        this.options.warn(
+          `${messageOf(thrown)} If the server becomes unavailable, results cannot be kept on this machine.`,
+        );
       }
       this.#hasWarnedOfSpool = true;
       return undefined;

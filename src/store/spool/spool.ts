@@ -24,8 +24,8 @@ const SPOOLED: CollectionDefinition<Spooled> = {
 };
 
 /**
- * What could not be brought to a server, in a store of this machine. Several processes may use one at once; it is made when
- * the first thing is put into it.
+ * Writes that could not be sent to a server, in a store on this machine. Several processes may use one at once; it is
+ * made when the first thing is put into it.
  */
 export class Spool {
   #store: Promise<ResultStore> | undefined;
@@ -81,7 +81,7 @@ export class Spool {
 
   async #documents() {
     const store = (this.#store ??= openEmbeddedStore(this.folder, this.options));
-    // What is wrong may be mended the next time.
+    // A later attempt may succeed.
     store.catch(() => (this.#store = undefined));
     return (await store).collection(SPOOLED);
   }

@@ -6,7 +6,7 @@ import type { TransferRecord } from '../transfer-record.js';
 import { Spool, spoolFolder } from './spool.js';
 
 /**
- * Brings everything that waits for a server to it. Whatever happens in between, each thing is in the spool or on the server.
+ * Sends all waiting writes to a server. At any moment, each is in the spool or on the server.
  *
  * @returns how much there was
  * @throws as openMongoStore
@@ -29,7 +29,7 @@ export async function syncSpool(uri: string, dataFolder: string, options: StoreO
   return { measurements, documents };
 }
 
-/** Others may have measured the same again since. */
+/** Others may have measured the same meanwhile. */
 async function isOutdated(record: TransferRecord, store: ResultStore): Promise<boolean> {
   if (record.kind !== 'measurement') return false;
   const { signature, system, setup } = measurementKey(record.measurement);

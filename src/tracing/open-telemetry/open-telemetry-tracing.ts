@@ -105,7 +105,7 @@ export class OpenTelemetryTracing implements Tracing {
     this.#sinceFlush++;
     if (this.#sinceFlush >= SPANS_PER_FLUSH) {
       this.#sinceFlush = 0;
-      // Whether spans arrive is told at the end.
+      // Failures to export spans are reported at the end.
       await this.#parts.flush().catch(() => {});
     }
   }

@@ -16,7 +16,7 @@ import { hrTimeOf } from './hr-time.js';
 import { levelIn } from './level-in-context.js';
 import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
 
-/** What processes of the platform say to each other over and over, or for as long as they live. */
+/** Calls that processes of the platform repeat, or that last as long as they live. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   '/mlmodelscope.registry.v1.AgentRegistryService/RegisterAgent',
   '/mlmodelscope.registry.v1.AgentRegistryService/RenewAgent',
@@ -25,7 +25,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
   '/mlmodelscope.trace.v1.TraceService/TakeSpans',
 ]);
 
-/** Whether a call is worth a trace of its own, where it belongs to none: health checks and other reads are not. */
+/** Whether a call outside of any trace gets a trace of its own: health checks and other reads do not. */
 function startsTrace(path: string): boolean {
   return methodKind(path) !== 'read' && !HOUSEKEEPING.has(path);
 }

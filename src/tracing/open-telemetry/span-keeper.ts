@@ -12,7 +12,7 @@ const SPANS_PER_PUT = 256;
 /** How long fewer of them wait for more. */
 const PUT_DELAY_MS = 1000;
 
-/** Holds finished spans until they are in a store, or taken by somebody who has one. */
+/** Holds finished spans until they are stored, or taken by a process with a store. */
 export class SpanKeeper implements sdk.SpanProcessor {
   #held: SpanDocument[] = [];
   #sink: SpanSink | undefined;
@@ -49,7 +49,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
   async forceFlush(): Promise<void> {
     if (this.#sink !== undefined) this.#put(this.#sink);
     const putting = this.#putting;
-    // A failed put is told once.
+    // A failed put is reported once.
     this.#putting = Promise.resolve();
     await putting;
   }
@@ -65,7 +65,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
     this.#held = [];
     if (spans.length === 0) return;
     this.#putting = this.#putting.then(() => sink(spans));
-    // It is told by the next flush, and nothing waits for it until then.
+    // The next flush reports it.
     this.#putting.catch(() => {});
   }
 }

@@ -29,7 +29,10 @@ async function processors(environment: EnvironmentVariables): Promise<sdk.SpanPr
   );
 }
 
-/** Who makes the spans. Not the detector of processes: command lines may hold passwords, in a store's URI for example. */
+/**
+ * The resource of the spans. Not the detector of processes: command lines may hold passwords, in a store's URI for
+ * example.
+ */
 function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
   const thisProcess = resources.resourceFromAttributes({ 'process.pid': process.pid });
   return {

@@ -20,7 +20,7 @@ describeBenchmarkAgent('an agent behind gRPC', async () => {
 });
 
 describe('agent client', () => {
-  test('an address where nobody listens is unavailable, by name and with advice', async () => {
+  test('an address without a listener is unavailable, by name and with advice', async () => {
     const agent = await startAgent();
     await agent.close();
     const client = connectAgent(agent.address);

@@ -21,7 +21,7 @@ describe('what Linux says of processor times', () => {
     test(`is not guessed from ${JSON.stringify(text)}`, () => assert.equal(processorTimesIn(text), undefined));
   }
 
-  test('tells how long a quota held processes back', () => {
+  test('has the time that a quota held processes back', () => {
     assert.equal(throttledMsIn('usage_usec 10\nnr_throttled 3\nthrottled_usec 2500\n'), 2.5);
     assert.equal(throttledMsIn('usage_usec 10\n'), undefined);
   });
@@ -62,7 +62,7 @@ describe('watching what else happens', () => {
     assert.ok(othersMs > 2000 && othersMs <= 3000);
   });
 
-  test('says nothing of what the machine does not tell', () => {
+  test('leaves out values that the machine does not provide', () => {
     assert.equal(watched({}, {}), undefined);
     const conditions = watched({ '/proc/stat': procStat() }, { '/proc/stat': procStat() });
     assert.deepEqual(conditions, { wallMs: 2000, cores: 2, stealMs: 0, othersMs: 0 });

@@ -70,7 +70,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     ['no name', '', '', status.INVALID_ARGUMENT, /names of folders/],
     ['a file', 'vision', 'validation/1.png', status.NOT_FOUND, /cannot be read/],
     ['a name with a zero byte', 'vision', 'a\0b', status.INVALID_ARGUMENT, /names of folders/],
-    ['what is not there', 'vision', 'training', status.NOT_FOUND, /has no dataset "vision\/training"/],
+    ['a missing dataset', 'vision', 'training', status.NOT_FOUND, /has no dataset "vision\/training"/],
     ['a folder without pictures', 'vision', 'empty', status.NOT_FOUND, /has no pictures/],
   ];
   for (const [what, category, name, code, details] of refused) {

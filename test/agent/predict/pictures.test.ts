@@ -60,7 +60,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     for (const other of others) assert.deepEqual(other, first);
   });
 
-  test('the same picture gives the same features, whatever is beside it', async () => {
+  test('the same picture gives the same features in every batch', async () => {
     const [first, again] = [
       await client.images(model, pictures),
       await client.images(model, [...pictures].reverse()),
@@ -103,7 +103,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     );
   });
 
-  test('times of batches are told at the level of the application, and not below', async () => {
+  test('times of batches are given at the level of the application, and not below', async () => {
     const at = async (traceLevel: ExecutionOptions_TraceLevel) => {
       const options = { batchSize: 2, executionOptions: { traceLevel } };
       return (await client.images(model, pictures, options)).responses.map(({ metadata }) => metadata);
@@ -204,7 +204,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     });
   }
 
-  test('a device that is not there, and an id that nobody opened', async () => {
+  test('a missing device, and an id without an open model', async () => {
     const onGpu = client.images(model, pictures, { executionOptions: { deviceCount: { GPU: 1 } } });
     await assert.rejects(onGpu, hasStatus(status.FAILED_PRECONDITION, /asks for a GPU/));
     await assert.rejects(client.images('nobody', pictures), hasStatus(status.NOT_FOUND, /no model is open/));

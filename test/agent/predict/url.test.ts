@@ -103,7 +103,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     ['/without-end', 'not_found', /larger than 1000 bytes/],
     ['/broken', 'not_found', /nothing can be fetched/],
     ['/packed', 'not_found', /compressed/],
-    ['/for-ever', 'not_found', /leads on more than 5 times/],
+    ['/for-ever', 'not_found', /redirects more than 5 times/],
     ['/inside', 'usage', /"http:\/\/127\.0\.0\.2:1\/" points at this machine or inside of a network/],
     ['/metadata', 'usage', /169\.254\.169\.254.* points at this machine or inside/],
     ['/file', 'usage', /neither http/],
@@ -115,14 +115,14 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
   }
 
   for (const path of ['/never', '/slowly']) {
-    test(`${path} ends with its caller’s patience`, async () => {
+    test(`${path} ends when its caller aborts`, async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new PlatformError('timeout', 'that is enough')), 100);
       await assert.rejects(fetch(origin + path, controller.signal), refused('timeout', /that is enough/));
     });
   }
 
-  test('nobody there', async () => {
+  test('an address without a listener', async () => {
     await assert.rejects(fetch('http://127.0.0.1:1/'), refused('not_found', /ECONNREFUSED/));
     await assert.rejects(fetch('http://nothing.invalid/'), refused('not_found', /nothing can be fetched/));
   });
@@ -141,7 +141,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     `http://example.org/${'x'.repeat(5000)}`,
   ];
   for (const url of never) {
-    test(`refuses ${url.slice(0, 40) || '(nothing)'} whatever is allowed`, async () => {
+    test(`refuses ${url.slice(0, 40) || '(nothing)'} even where all addresses are allowed`, async () => {
       const options = { maxBytes: MAX_BYTES, isAllowed: () => true, signal: new AbortController().signal };
       await assert.rejects(fetchUrl(url, options), (error) => error instanceof PlatformError && error.code === 'usage');
     });

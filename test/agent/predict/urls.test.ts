@@ -66,7 +66,7 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
     });
   });
 
-  test('an agent fetches nothing from inside of its network unless it was told to', async () => {
+  test('an agent fetches nothing from inside of its network unless an option allows it', async () => {
     await withModel(0, async (client, id) => {
       await assert.rejects(
         client.urls(id, [`${origin}/0`]),

@@ -102,7 +102,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     assert.equal(responses[0]?.features.length, 3);
   });
 
-  test('labels that are not there are told with the manifest', async () => {
+  test('missing labels are reported with the manifest', async () => {
     rmSync(join(folder, 'labels.txt'));
     await assert.rejects(
       resolvePredictionModel('labelled', '', folder),
@@ -120,7 +120,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     );
   });
 
-  test('a model that nobody has is told with those that there are', async () => {
+  test('an unknown model is reported with the known ones', async () => {
     await assert.rejects(
       resolvePredictionModel('resnet18', '9.0.0'),
       (error) =>

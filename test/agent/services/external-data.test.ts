@@ -18,7 +18,7 @@ import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 const { inferTypes, optimize, measure } = BenchmarkServiceService;
 const { traceBenchmark } = TraceServiceService;
 
-/** A file of the folder that this agent was started in: somebody's token, in a worse case. */
+/** A file of the folder in which this agent was started; it could be a user's token. */
 const SECRET = 'package.json';
 
 const refused = hasStatus(status.INVALID_ARGUMENT, /values of a tensor (in another|are in an external) file/);

@@ -33,7 +33,8 @@ describe('health', { timeout: 60_000 }, () => {
     });
   }
 
-  test('an agent that closes tells those who watch, and does not wait for them', async () => {
+  // Half a minute is what it takes where the connection's keepalive has to end it.
+  test('an agent that closes informs its watchers, and does not wait for them', { timeout: 20_000 }, async () => {
     const closing = await startAgent();
     const client = rawClient(closing.address);
     const answers: string[] = [];

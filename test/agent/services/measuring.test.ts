@@ -56,7 +56,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     });
   }
 
-  // Whatever happened before, the agent goes on.
+  // The agent continues after each of these.
   afterEach(async () => {
     assert.equal((await outcomeOf(matMul)).kind, 'samples');
   });

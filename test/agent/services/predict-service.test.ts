@@ -91,8 +91,8 @@ describe('opening models', { timeout: 120_000 }, () => {
   });
 
   const refused: readonly [string, Partial<PredictorOpenRequest>, status, RegExp][] = [
-    ['a model that nobody knows', { modelName: 'resnet' }, status.NOT_FOUND, /no model resnet/],
-    ['a version that nobody knows', { modelName: 'relu', modelVersion: '2.0.0' }, status.NOT_FOUND, /2\.0\.0/],
+    ['an unknown model', { modelName: 'resnet' }, status.NOT_FOUND, /no model resnet/],
+    ['an unknown version', { modelName: 'relu', modelVersion: '2.0.0' }, status.NOT_FOUND, /2\.0\.0/],
     ['no model', {}, status.INVALID_ARGUMENT, /model_name/],
     [
       'another framework',
@@ -107,13 +107,13 @@ describe('opening models', { timeout: 120_000 }, () => {
       /\^0\.4; this agent has/,
     ],
     [
-      'a version constraint that is none',
+      'an invalid version constraint',
       { modelName: 'relu', frameworkVersion: 'newest' },
       status.INVALID_ARGUMENT,
       /not a version constraint/,
     ],
     [
-      'a device that is not there',
+      'a missing device',
       {
         modelName: 'relu',
         options: {

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type {
-  BenchmarkAgent,
-  InferredValue,
-  MeasurePhase,
-  MeasureProgress,
-} from '../../../src/agent/benchmark-agent.js';
+import type { BenchmarkAgent, MeasurePhase, MeasureProgress } from '../../../src/agent/benchmark-agent.js';
+import type { InferredValue } from '../../../src/onnx/layer-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
 import { systemSchema } from '../../../src/measurement/system.js';
@@ -101,7 +97,7 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
       assert.equal(outcome.kind === 'failure' && outcome.reason, 'unsupported');
     });
 
-    test('a measurement that is cancelled before it starts is none', async () => {
+    test('a measurement that is cancelled before it starts gives no result', async () => {
       const signal = AbortSignal.abort();
       await assert.rejects(
         measureOne(agent, relu, runOptions, protocol, { signal }),

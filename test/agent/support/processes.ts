@@ -48,7 +48,7 @@ export function isRunning(pid: number): boolean {
   return state !== undefined && !state.isZombie;
 }
 
-/** Waits until the condition holds; whoever calls it is stopped by the test's own time limit. */
+/** Waits until the condition holds, at most until the test's own time limit. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(20);
 }

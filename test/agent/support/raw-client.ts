@@ -6,7 +6,7 @@ interface Method<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-/** A client of no particular kind, as somebody else's would be. */
+/** A client made without this project's code. */
 export function rawClient(address: string) {
   const client = new Client(address, credentials.createInsecure());
   return {

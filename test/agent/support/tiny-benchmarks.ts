@@ -114,5 +114,5 @@ export const protocol: Setup = {
   memoryLimitBytes: 4e9,
 };
 
-/** Goes on until somebody stops it. */
+/** Runs until it is stopped. */
 export const longProtocol: Setup = { ...protocol, runs: 1_000_000, timeBudgetMs: 600_000, timeLimitMs: 600_000 };

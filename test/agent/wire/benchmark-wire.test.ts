@@ -1,7 +1,7 @@
 import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { InferredValue } from '../../../src/agent/benchmark-agent.js';
+import type { InferredValue } from '../../../src/onnx/layer-graph.js';
 import type { Measured } from '../../../src/agent/jobs/job.js';
 import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
@@ -16,7 +16,7 @@ const setup = setupOf(protocol);
 const elementType = fc.constantFrom(...ELEMENT_TYPE_NAMES);
 const dims = fc.array(fc.nat(100), { maxLength: 5 });
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((array) => Uint8Array.from(array));
-// Protocol buffers do not tell -0 from 0.
+// Protocol buffers do not distinguish -0 from 0.
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const plain = { noNullPrototype: true } as const;
 const duration = fc.double({ min: 0, max: 1e6, noNaN: true });

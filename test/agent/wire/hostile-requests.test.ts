@@ -49,10 +49,10 @@ describe('hostile requests', { timeout: 120_000 }, () => {
   });
 
   const invalid: readonly [string, Changes, RegExp][] = [
-    ['a signature that is none', { benchmark: { signature: '../../etc' } }, /benchmark\.signature/],
+    ['an invalid signature', { benchmark: { signature: '../../etc' } }, /benchmark\.signature/],
     ['no model', { benchmark: { model: new Uint8Array() } }, /benchmark\.model/],
-    ['a model that is none', { benchmark: { model: new Uint8Array(1000).fill(255) } }, /not an ONNX file/],
-    ['inputs that the model does not have', { benchmark: { inputs: [] } }, /how to fill/],
+    ['an invalid model', { benchmark: { model: new Uint8Array(1000).fill(255) } }, /not an ONNX file/],
+    ['inputs that the model does not have', { benchmark: { inputs: [] } }, /the fill of/],
     ['two inputs of one name', withInputs({ name: 'x' }), /same name/],
     ['an input without a role', withInputs({ role: 0 }), /role/],
     ['an unknown element type', withInputs({ elementType: 'complex64' }), /elementType/],

@@ -47,7 +47,7 @@ describe('worker processes', () => {
     await agent.close();
     await measuring;
     await client.close();
-    // It is told to end when it is there, which is after the agent has closed.
+    // It is asked to end once it has started, which is after the agent has closed.
     await until(() => measuringProcessesOf(process.pid).length === 0);
   });
 

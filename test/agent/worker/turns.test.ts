@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Turns } from '../../../src/agent/worker/turns.js';
 import { PlatformError } from '../../../src/base/errors.js';
 
-/** A task that ends when told to. */
+/** A task that the test ends. */
 function controlledTask(): { readonly task: () => Promise<void>; readonly end: () => void } {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));

@@ -44,7 +44,7 @@ function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateReq
 }
 
 /** What is measured in context here need not be known well. */
-const PRECISION = { targetError: 0.05, mostRepetition: 1 } as const;
+const PRECISION = { targetError: 0.05, repeatLimit: 1 } as const;
 
 interface Recorded {
   readonly result: EstimateResult;
@@ -173,7 +173,7 @@ describe('an evaluation', () => {
     }
   });
 
-  test('says what it is about to measure, and how far it is', async () => {
+  test('announces its plan, and shows its progress', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const { events } = await run(requestFor(models), { agent, store: await openMemoryStore() });
 

@@ -10,7 +10,7 @@ import { submission } from '../../server/fake-platform.js';
 
 const { evaluation } = latency;
 
-/** What the plugin tells of one model with four layers. */
+/** The plugin's events for one model with four layers. */
 async function run(agent: FakeAgent, store: ResultStore, settings?: object): Promise<readonly EvaluationEvent[]> {
   assert.ok(evaluation !== undefined);
   const submitted = submission({ plugin: 'latency', ...(settings === undefined ? {} : { settings }) });
@@ -58,7 +58,7 @@ describe('the latency plugin', () => {
     assert.deepEqual(last, { kind: 'done', result: { models }, partial: true });
   });
 
-  it('refuses percentiles that are none, with their place', async () => {
+  it('refuses invalid percentiles, with their place', async () => {
     const refused = run(
       agentOf(() => 2),
       await openMemoryStore(),

@@ -42,7 +42,7 @@ describe('files that the WebAssembly runtime writes', () => {
     });
   });
 
-  test('lie in the folder whatever path they were given', async () => {
+  test('are in the folder for every path', async () => {
     await withTemporaryFolder((folder) => {
       const files = new WrittenFiles(folder);
       files.create('../../escaped.onnx');

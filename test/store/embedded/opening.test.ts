@@ -108,7 +108,7 @@ describe('opening an embedded store', () => {
     const folder = await temporaryFolder(t);
     const bytes = Buffer.from('#!/bin/sh\n'.repeat(2000));
     await writeFile(join(folder, 'data.mdb'), bytes);
-    await assertRefused(folder, /does not begin like one/);
+    await assertRefused(folder, /its beginning is wrong/);
     assert.deepEqual(await readFile(join(folder, 'data.mdb')), bytes);
   });
 
@@ -122,7 +122,7 @@ describe('opening an embedded store', () => {
     it(`refuses a data file that was cut off after ${bytes} bytes`, async (t) => {
       const folder = await storeWithMeasurements(t);
       await truncate(join(folder, 'data.mdb'), bytes);
-      await assertRefused(folder, /cut off|does not begin like one/);
+      await assertRefused(folder, /cut off|its beginning is wrong/);
     });
   }
 

@@ -41,7 +41,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     const warnings: string[] = [];
     const options = { onWarning: (message: string) => warnings.push(message) };
     await (await openMongoStore(uri, options)).close();
-    assert.match(warnings.join('\n'), /was no store yet and is one now; .* check the name/);
+    assert.match(warnings.join('\n'), /was not a store and is one now; .* check the name/);
     await (await openMongoStore(uri, options)).close();
     assert.equal(warnings.length, 1);
     await withDatabase(uri, async (db) => {
@@ -96,7 +96,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     assert.deepEqual([done, await versionIn(uri)], [[2, 3, 4], 4]);
   });
 
-  it('counts damaged documents as not there, says so, and replaces them', async (t) => {
+  it('counts damaged documents as missing, says so, and replaces them', async (t) => {
     const uri = newDatabase(t);
     const warnings: string[] = [];
     const store = await openMongoStore(uri, { onWarning: (message) => warnings.push(message) });

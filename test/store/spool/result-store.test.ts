@@ -40,7 +40,7 @@ describe('a server’s store whose spool cannot be used', { timeout: 60_000 }, (
     const found = await store.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.equal(found.size, 2);
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /is not a store.*nothing can be kept on this machine/);
+    assert.match(warnings[0] ?? '', /is not a store.*results cannot be kept on this machine/);
   });
 
   it('is read, what the server does not have included', async (t) => {

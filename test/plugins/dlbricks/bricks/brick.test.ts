@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { cutBrick, operatorsLabel, roleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { layerGraph } from '../../../../src/onnx/layer-graph.js';
@@ -100,5 +100,29 @@ describe('a brick runs', () => {
       [...outputs.values()].map(({ dims }) => dims),
       [[2, 3]],
     );
+  });
+});
+
+describe('the inputs of a brick', () => {
+  test('say by their names what is a weight', () => {
+    const g = new GraphBuilder();
+    const y = g.layer('MatMul', [g.input('float32', [1, 4]), g.weight([4, 4], 4)], [1, 4]);
+    const graph = layerGraph(g.model([y]));
+    const { inputs } = cutBrick(graph, lastUses(graph), { first: 0, last: 0 });
+    assert.deepEqual(
+      inputs.map(({ name, role }) => [name, role, roleOf(name)]),
+      [
+        ['v0', 'activation', 'activation'],
+        ['c1', 'weight', 'weight'],
+      ],
+    );
+  });
+});
+
+describe('the label of a brick', () => {
+  test('has its operators, of a long one the first four and their number', () => {
+    assert.equal(operatorsLabel(['Conv', 'Relu']), 'Conv+Relu');
+    const many = ['Conv', 'Relu', 'MaxPool', ...Array<string>(16).fill('Conv'), 'Gemm'];
+    assert.equal(operatorsLabel(many), 'Conv+Relu+MaxPool+Conv+... (20)');
   });
 });

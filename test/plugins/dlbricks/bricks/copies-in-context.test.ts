@@ -131,7 +131,7 @@ describe('a brick in context', () => {
     assert.deepEqual(joined?.dims, [3 * 4]);
   });
 
-  test('has every kernel as often as there are copies when the runtime is told to optimize nothing', async (t) => {
+  test('has every kernel as often as there are copies when the runtime optimizes nothing', async (t) => {
     const g = new GraphBuilder();
     const x = g.input('float32', [1, 2, 4, 4]);
     const made = g.layer('Relu', [g.layer('Conv', [x, g.weight([2, 2, 1, 1], 2)], [1, 2, 4, 4])], [1, 2, 4, 4]);
@@ -213,6 +213,29 @@ describe('an empty call', () => {
     assert.equal((await runBenchmark(emptyCall(0, 2, { joined: true }))).size, 1);
   });
 
+  // What is stored of the empty calls of other versions is found by these; see docs/storage.md.
+  test('keeps its signature from version to version', () => {
+    assert.equal(
+      emptyCall(1, 1, { joined: false }).signature,
+      '26eb65401595e18f639ebfbc2a077a7853dc178c6ad05fcac4521ce5f9c87079',
+    );
+    assert.equal(
+      emptyCall(2, 3, { joined: true }).signature,
+      '3d9549b28df5b130efaabbb341a6b32317b5d5322ad04737b0aa6338b2f17dd8',
+    );
+  });
+
+  test('is fed with numbers from -1 to 1, others for each input', () => {
+    const { inputs } = emptyCall(2, 1, { joined: true });
+    assert.deepEqual(
+      inputs.map(({ name, role, dims, fill }) => [name, role, dims, fill]),
+      [
+        ['x0', 'activation', [1], { low: -1, high: 1, seed: 1 }],
+        ['x1', 'activation', [1], { low: -1, high: 1, seed: 2 }],
+      ],
+    );
+  });
+
   test('is named by what it has', () => {
     const signature = (inputs: number, outputs: number, joined: boolean) =>
       emptyCall(inputs, outputs, { joined }).signature;
@@ -259,7 +282,47 @@ describe('the number of copies', () => {
     assert.ok(copiesFor(0, 0.1, { modelWeightBytes: 0, cacheBytes: 32 * MIB }) >= 16);
   });
 
+  // A run of at least 2 ms, in rough milliseconds: so many copies of a brick without weights, each of 2 / n ms.
+  const cacheBytes = 32 * MIB;
+  const ofLength = (roughMs: number): number => copiesFor(0, roughMs, { modelWeightBytes: 0, cacheBytes });
+
+  test('is one of few, each at most half as many again as the one before, so that bricks share empty calls', () => {
+    const counts = [...new Set(Array.from({ length: 200 }, (_, n) => ofLength(2 / (n + 1))))];
+    assert.deepEqual(counts, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]);
+  });
+
+  test('makes no run longer than 120 ms', () => {
+    const ofMany = (roughMs: number): number => {
+      return copiesFor(10 * MIB, roughMs, { modelWeightBytes: 2 ** 40, cacheBytes: 2 ** 40 });
+    };
+    assert.deepEqual([ofMany(120 / 12), ofMany(120 / 12 + 0.01)], [12, 8]);
+  });
+
+  test('ignores weights whose reading takes at most a hundredth of the brick’s time', () => {
+    // 10 MB are read in a millisecond.
+    const ofWeights = (bytes: number): number => copiesFor(bytes, 2, { modelWeightBytes: 2 ** 40, cacheBytes });
+    assert.equal(ofWeights(2e5), 1);
+    assert.ok(ofWeights(2.1e5) > 1);
+  });
+
+  test('takes one and a half caches for enough, and eight where little but weights is read, less a quarter', () => {
+    const model = { modelWeightBytes: 2 ** 40, cacheBytes };
+    // 48 MiB in bricks of 8 MiB that read for a quarter of their time; 192 MiB in bricks of 64 MiB that only read.
+    assert.equal(copiesFor(8 * MIB, (8 * MIB) / 1e7 / 0.25, model), 6);
+    assert.equal(copiesFor(12 * MIB, (12 * MIB) / 1e7 / 0.25, model), 4);
+    assert.equal(copiesFor(64 * MIB, (64 * MIB) / 1e7, model), 3);
+    assert.equal(copiesFor(63 * MIB, (63 * MIB) / 1e7, model), 4);
+  });
+
+  test('takes a cache of unknown size for one of 32 MiB', () => {
+    for (const bytes of [1, 2, 5, 8, 20].map((size) => size * MIB)) {
+      const copiesIn = (size: number): number => copiesFor(bytes, 4, { modelWeightBytes: 2 ** 40, cacheBytes: size });
+      assert.equal(copiesIn(0), copiesIn(32 * MIB));
+    }
+  });
+
   test('is one where the brick alone takes longer than a run should', () => {
+    assert.equal(copiesFor(40 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 512 * MIB }), 1);
     assert.equal(copiesFor(100 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
   });
 });

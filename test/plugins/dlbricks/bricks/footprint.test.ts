@@ -71,6 +71,20 @@ describe('the footprint of a model', () => {
     assert.equal(lookingUp(1000, true), 1000 * ROW + 2 * ROW + 2 * 1000 * 4);
   });
 
+  for (const operator of ['Gather', 'GatherElements', 'GatherND']) {
+    test(`has of the first input of ${operator} no more than what comes out`, () => {
+      const g = new GraphBuilder();
+      const found = g.layer(operator, [g.weight([1000, 4], 4), g.input('int64', [2])], [2, 4]);
+      assert.equal(footprintIn(g, found), 2 * ROW + 2 * 8 + 2 * ROW);
+    });
+  }
+
+  test('has of other operators the whole first input', () => {
+    const g = new GraphBuilder();
+    const product = g.layer('MatMul', [g.weight([1000, 4], 4), g.input('float32', [4, 1])], [1000, 1]);
+    assert.equal(footprintIn(g, product), 1000 * ROW + ROW + 1000 * 4);
+  });
+
   test('has the weights that only a branch reads', () => {
     const withBranch = (operand: string, weightBytes: number): void => {
       const g = new GraphBuilder();

@@ -42,6 +42,15 @@ describe('what handing over outputs costs', () => {
     });
   }
 
+  test('is of values from weights that all differ', () => {
+    const { leaving } = handed(large, { elementType: 'int32', dims: [512, 64] });
+    const seeds = leaving.inputs.map(({ fill }) => fill.seed);
+    assert.deepEqual(
+      seeds,
+      Array.from(seeds, (_, index) => index + 1),
+    );
+  });
+
   test('is the difference of two graphs that make the same values from the same weights, and nothing is fed', () => {
     const { leaving, staying } = handed(large, { elementType: 'int32', dims: [512, 64] });
     assert.deepEqual(leaving.inputs, staying.inputs);

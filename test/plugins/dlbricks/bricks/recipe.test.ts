@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { countsOf, readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { refused } from '../support/refused.js';
@@ -44,8 +44,23 @@ test('a recipe whose bricks are measured together is read as it is', async (t) =
   assert.deepEqual(await reading(t, JSON.stringify(together)), together);
 });
 
+test('a recipe at all bounds is read as it is', async (t) => {
+  const copies = { copies: 1024, benchmark: signatureOf(7), baseline: signatureOf(8) };
+  const bricks = [{ signature: signatureOf(0), operators: ['Conv'], context: copies }];
+  const model = { name: 'm', layers: 0, call: signatureOf(9), bricks, sequences: [0], edges: [] };
+  const least: Recipe = { ...recipe, granularity: 1, batch: 1, models: [model] };
+  assert.deepEqual(await reading(t, JSON.stringify(least)), least);
+  const most: Recipe = { ...least, granularity: 1e6, batch: 65_536, models: [{ ...model, layers: 1e6 }] };
+  assert.deepEqual(await reading(t, JSON.stringify(most)), most);
+});
+
+test('a brick counts as often as its model has it', () => {
+  const [{ bricks } = assert.fail()] = recipe.models;
+  assert.deepEqual(countsOf({ bricks, sequences: [1, 1, 1] }), [0, 3]);
+});
+
 describe('reading a recipe refuses', () => {
-  test('a file that is not there', async (t) => {
+  test('a missing file', async (t) => {
     const path = join(await temporaryFolder(t), 'none.json');
     await refused(readRecipe(path), 'usage', /none\.json/, /generate/);
   });
@@ -63,6 +78,25 @@ describe('reading a recipe refuses', () => {
     ['no granularity', { ...recipe, granularity: 0 }, /granularity/],
     ['a granularity beyond all options', { ...recipe, granularity: 2 ** 53 - 1 }, /granularity: .*1000000/],
     ['a batch beyond all options', { ...recipe, batch: 2 ** 53 - 1 }, /batch: .*65536/],
+    ['a batch of nothing', { ...recipe, batch: 0 }, /batch/],
+    ['half a batch', { ...recipe, batch: 1.5 }, /batch/],
+    ['half a granularity', { ...recipe, granularity: 1.5 }, /granularity/],
+    ['fewer layers than none', withModel({ layers: -1 }), /models\.0\.layers/],
+    ['half a layer', withModel({ layers: 0.5 }), /models\.0\.layers/],
+    ['a model without a name', withModel({ name: '' }), /models\.0\.name/],
+    ['a call that is no signature', withModel({ call: 'A'.repeat(64) }), /models\.0\.call/],
+    ['half an edge', withModel({ edges: [[0.5, 1]] }), /models\.0\.edges\.0/],
+    ['an edge from before the model', withModel({ edges: [[-1, 1]] }), /models\.0\.edges\.0/],
+    ...(['benchmark', 'baseline', 'copies'] as const).map((lacking) => {
+      const copies = { copies: 2, benchmark: signatureOf(7), baseline: signatureOf(8), [lacking]: undefined };
+      const bricks = [{ signature: signatureOf(0), operators: [], context: copies }];
+      return [`copies without ${lacking}`, withModel({ bricks }), new RegExp(`context\\.${lacking}`)] as const;
+    }),
+    ...[0, 1.5, 1025].map((copies) => {
+      const context = { copies, benchmark: signatureOf(7), baseline: signatureOf(8) };
+      const bricks = [{ signature: signatureOf(0), operators: [], context }];
+      return [`${copies} copies`, withModel({ bricks }), /context\.copies/] as const;
+    }),
     ['more layers than any model has', withModel({ layers: 2 ** 53 - 1 }), /layers: .*1000000/],
     ['a footprint of nothing', withModel({ footprint_bytes: 0 }), /models\.0\.footprint_bytes/],
     ['a footprint of half a byte', withModel({ footprint_bytes: 0.5 }), /models\.0\.footprint_bytes/],
@@ -74,11 +108,7 @@ describe('reading a recipe refuses', () => {
     ['an unknown field', { ...recipe, comment: 'mine' }, /comment/],
     ['an unknown field of a model', withModel({ weights: 3 }), /models\.0: .*weights/],
     ['no models', { ...recipe, models: [] }, /models/],
-    [
-      'a sequence of a brick that is not there',
-      withModel({ sequences: [0, 2, 0] }),
-      /models\.0\.sequences\.1: no such brick/,
-    ],
+    ['a sequence of a missing brick', withModel({ sequences: [0, 2, 0] }), /models\.0\.sequences\.1: no such brick/],
     ['a sequence that is no index', withModel({ sequences: [0, -1, 0] }), /models\.0\.sequences\.1/],
     ['half a sequence', withModel({ sequences: [0, 0.5, 0] }), /models\.0\.sequences\.1/],
     [
@@ -92,9 +122,9 @@ describe('reading a recipe refuses', () => {
       /models\.0\.edges\.1: .*to a later one/,
     ],
     ['an edge in a circle', withModel({ edges: [[1, 1]] }), /models\.0\.edges\.0/],
-    ['an edge to a sequence that is not there', withModel({ edges: [[0, 3]] }), /models\.0\.edges\.0/],
+    ['an edge to a missing sequence', withModel({ edges: [[0, 3]] }), /models\.0\.edges\.0/],
     ['an edge with one end', withModel({ edges: [[0]] }), /models\.0\.edges\.0/],
-    ['a signature that is none', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
+    ['an invalid signature', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
   ];
   for (const [what, document, where] of cases) {
     test(what, (t) => refused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));

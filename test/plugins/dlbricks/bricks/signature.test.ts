@@ -157,7 +157,7 @@ describe('another signature for', () => {
     transposed([ints('perm', [0, 1, 2, 3])]),
     transposed([ints('perm', [0, 1, 3, 2])]),
   );
-  differ('an attribute that is not there', transposed([ints('perm', [0, 1, 2, 3])]), transposed());
+  differ('a missing attribute', transposed([ints('perm', [0, 1, 2, 3])]), transposed());
   differ(
     "another float attribute's value",
     (g, x) => g.layer('LeakyRelu', [x], DIMS, [float('alpha', 0.01)]),

@@ -81,7 +81,7 @@ describe('a generated suite', () => {
     assert.deepEqual(signatures, [...new Set(signatures)].sort());
   });
 
-  test('is the same, byte for byte, whatever the order of the models', async (t) => {
+  test('is the same, byte for byte, in every order of the models', async (t) => {
     const one = await filesIn(join(await generate(t, [secret, other, decoy], '-G', '2'), 'suite'));
     const another = await filesIn(join(await generate(t, [decoy, secret, other], '-G', '2'), 'suite'));
     assert.deepEqual(another, one);

@@ -40,6 +40,26 @@ describe('joining what does little but read weights', () => {
     assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), alone(graph));
   });
 
+  // Bytes of the five layers: 20, 30, 20, 15 and 15 % of all. Only what is joined already exceeds a quarter.
+  const QUARTER_JOINS = [1000, 2000, 1500, 1333, 1125, 1333];
+
+  test('neighbours join as long as one of both, or what is joined already, has more than a quarter of all', () => {
+    const graph = chain(QUARTER_JOINS);
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), [{ first: 0, last: 4 }]);
+    const equal = chain([1024, 1024, 1024, 1024]);
+    assert.deepEqual(joinWeightReaders(equal, alone(equal), 64), [{ first: 0, last: 2 }]);
+  });
+
+  test('a kernel without weights stays apart, and what follows it joins within the granularity', () => {
+    const { layers, ...rest } = chain([9216, 9216, 4096, 4096]);
+    const [first = assert.fail(), ...others] = layers;
+    const graph = { ...rest, layers: [{ ...first, opType: 'Relu', inputs: first.inputs.slice(0, 1) }, ...others] };
+    assert.deepEqual(joinWeightReaders(graph, alone(graph), 2), [
+      { first: 0, last: 0 },
+      { first: 1, last: 2 },
+    ]);
+  });
+
   test('no brick outgrows the granularity', () => {
     const graph = chain([9216, 4096, 4096, 1000]);
     assert.deepEqual(joinWeightReaders(graph, alone(graph), 1), alone(graph));

@@ -141,7 +141,27 @@ test('constants and weights do not count among what crosses', () => {
   assert.equal(written(cutAtFewestValues(graph, 6)), '0-3 4-7 8-11');
 });
 
-describe('graphs of 50000 kernels are cut before anybody gets impatient', () => {
+test('values that are known before the graph runs do not count as crossing', () => {
+  // Two blocks of three kernels; from the middle of each, a shape that is known is read to the end.
+  const known = ['shape0', 'shape1'];
+  const block = (at: number, reads: string): readonly Kernel[] => [
+    { reads: [reads], makes: `a${at}` },
+    { reads: [`a${at}`], makes: `shape${at}` },
+    { reads: [`a${at}`, `a${at}`], makes: `b${at}` },
+    { reads: [`b${at}`], makes: `c${at}` },
+  ];
+  const kernels = [...block(0, 'x'), ...block(1, 'c0'), { reads: ['c1', ...known], makes: 'y' }];
+  const { constants: _, ...graph } = kernelGraph(kernels, ['x'], 10 * LARGE);
+  const fill = { low: 0, high: 1, seed: 1 };
+  const constant = { elementType: 'int64', dims: [2], data: { kind: 'fill', fill } } as const;
+  const cutWith = (constants: LayerGraph['constants']): string => {
+    return written(cutAtFewestValues({ ...graph, constants }, 4));
+  };
+  assert.equal(cutWith(new Map(known.map((name) => [name, constant]))), '0 1 2 3 4 5 6 7 8');
+  assert.equal(cutWith(new Map()), '0 1 2 3 4 5-8');
+});
+
+describe('graphs of 50000 kernels are cut in linear time', () => {
   const count = 50_000;
   const indices = Array.from({ length: count }, (_, index) => index);
   const read = (index: number): string => (index < 0 ? 'x' : `${index}`);

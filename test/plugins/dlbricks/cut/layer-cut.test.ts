@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Edge, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
-import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
+import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
+import { layerGraph, type LayerGraph } from '../../../../src/onnx/layer-graph.js';
 import { readNames } from '../../../../src/onnx/subgraphs.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
+import { GraphBuilder } from '../support/graph-builder.js';
 import { renamed } from '../support/rename-model.js';
 
 const granularities = fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constantFrom(100, 1_000_000, 2 ** 31, 2 ** 53 - 1));
 
-/** Layers that add up what they are told to read: a layer's index, or 'in' for the model's input. */
+/** Layers that add up their inputs: a layer's index, or 'in' for the model's input. */
 function layersReading(...reads: readonly (readonly (number | 'in')[])[]): LayerGraph {
   const nameOf = (read: number | 'in'): string => (read === 'in' ? 'in' : `made ${read}`);
   const layers = reads.map((inputs, index) => ({
@@ -180,7 +182,7 @@ describe('sequences of hand-written graphs', () => {
   });
 });
 
-describe('graphs of 50000 layers are decomposed before anybody gets impatient', () => {
+describe('graphs of 50000 layers are decomposed in linear time', () => {
   const count = 50_000;
   const indices = Array.from({ length: count }, (_, i) => i);
   const shapes: Readonly<Record<string, LayerGraph>> = {
@@ -196,5 +198,18 @@ describe('graphs of 50000 layers are decomposed before anybody gets impatient', 
         assert.equal(sequences.at(-1)?.last, count - 1);
       });
     }
+  }
+});
+
+describe('a granularity', () => {
+  const g = new GraphBuilder();
+  const graph = layerGraph(g.model([g.layer('Relu', [g.input('float32', [1])], [1])]));
+
+  for (const granularity of [0, -1, 1.5, NaN, Infinity]) {
+    test(`of ${granularity} is refused at both cuts, for no cut would end`, () => {
+      const refusal = { code: 'usage', message: `granularity: expected a whole number from 1, found ${granularity}` };
+      assert.throws(() => findModelSubgraphs(graph, granularity), refusal);
+      assert.throws(() => cutAtFewestValues(graph, granularity), refusal);
+    });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { roughMs } from '../../../../plugins/dlbricks/cut/rough-time.js';
+import { readsLittleButWeights, roughMs, weightShare } from '../../../../plugins/dlbricks/cut/rough-time.js';
 import { layerGraph } from '../../../../src/onnx/layer-graph.js';
 import type { Model } from '../../../../src/onnx/model.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
@@ -50,5 +50,23 @@ describe('the rough time of a kernel', () => {
 
   test('is longer for a product than for as much data that is only moved', () => {
     assert.ok(product(512, 512, 512) > elementwise(2 * 512 * 512));
+  });
+});
+
+describe('constants of the rough time', () => {
+  // A core that does 1e8 multiply-accumulates and moves 2e7 bytes in a millisecond, and needs 2 µs for a kernel: within
+  // a factor of three of one core of a server of the 2020s. Other values cut graphs elsewhere, so that stored
+  // measurements would not be found again.
+  test('are those that stored measurements were cut with', () => {
+    // Ten floats in and ten out.
+    assert.equal(elementwise(10), (20 * 4) / 2e7 + 0.002);
+    // 2 x 3 x 5 products; 6, 15 and 10 floats.
+    assert.equal(product(2, 3, 5), 30 / 1e8 + (31 * 4) / 2e7 + 0.002);
+  });
+
+  test('of reading weights: 10 MB in a millisecond, and more than half of the work counts as reading', () => {
+    assert.equal(weightShare(1e7, 4), 0.25);
+    assert.equal(readsLittleButWeights(2e7, 4), false);
+    assert.equal(readsLittleButWeights(2.1e7, 4), true);
   });
 });

@@ -53,6 +53,8 @@ describe('a brick on several occasions', () => {
     const [once, four] = [latencyAfter(noisy), latencyAfter(noisy, noisy, noisy, noisy)];
     assert.ok(once.kind === 'known' && four.kind === 'known');
     near(four.within.standardErrorMs, (once.within.standardErrorMs ?? NaN) / 2);
+    // Five values, three of which are kept.
+    assert.equal(once.within.degreesOfFreedom, 2);
     assert.equal(four.within.degreesOfFreedom, 4 * once.within.degreesOfFreedom);
   });
 

@@ -76,7 +76,7 @@ describe('a model of bricks in context', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('has no interval where nobody knows how far occasions are apart', () => {
+  test('has no interval where the spread between occasions is unknown', () => {
     const { sequential, measuringError } = compose(
       recipe(),
       measured({ [COPIES]: [40, 41, 42], [BASELINE]: always(1), [CALL]: always(0.5) }),
@@ -119,7 +119,7 @@ describe('what has no measurement', () => {
     assert.deepEqual(reasons(results), [[...brick, 'crashed: signal 11']]);
   });
 
-  test('is the brick where its baseline failed, or is not there', () => {
+  test('is the brick where its baseline failed or is missing', () => {
     const results = { [COPIES]: always(41), [CALL]: always(1) };
     assert.deepEqual(reasons(results), [[...brick, 'not measured on this system']]);
     assert.deepEqual(reasons({ ...results, [BASELINE]: crashed }), [[...brick, 'crashed: signal 11']]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
@@ -36,6 +36,43 @@ describe('a model of bricks that are measured together', () => {
     const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]));
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
+  });
+
+  test('lists its bricks with what each measurement cost, also those without one', () => {
+    const { parts, parallel, sequential } = compose(
+      surrounded(recipe),
+      observationsOf([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(2, 0, crashed)]),
+    );
+    const context = { footprintBytes: FOOTPRINT_BYTES };
+    assert.deepEqual(parts, [
+      {
+        signature: signatureOf(0),
+        benchmark: benchmarkKey(signatureOf(0), context),
+        operators: ['Op0'],
+        count: 3,
+        measured: { way: 'together' },
+        ms: 10,
+        occasions: 1,
+        tried: 2,
+        runs: 5,
+        costMs: 100,
+      },
+      {
+        signature: signatureOf(1),
+        benchmark: benchmarkKey(signatureOf(1), context),
+        operators: ['Op1'],
+        count: 1,
+        measured: { way: 'together' },
+        ms: undefined,
+        occasions: 0,
+        tried: 0,
+        runs: 0,
+        costMs: 0,
+      },
+    ]);
+    // On a single occasion, no spread is known and so no interval.
+    assert.deepEqual(sequential, { ms: 31, lowMs: undefined, highMs: undefined });
+    assert.deepEqual(parallel, { ms: 11, lowMs: undefined, highMs: undefined });
   });
 
   test('ignores what a brick takes on its own, and in models of another size', () => {
@@ -113,7 +150,7 @@ describe('a model whose outputs take time to hand over', () => {
   });
 });
 
-test('a brick that is measured as copies is so in whatever model it stands', () => {
+test('a brick that is measured as copies is measured so in every model', () => {
   const asCopies: ModelRecipe = { ...recipeOf([1]), footprint_bytes: FOOTPRINT_BYTES };
   const { sequential, parts } = compose(surrounded(asCopies), observationsOf([measuredCall, ...measuredBrick(0, 10)]));
   near(sequential?.ms, 10 + CALL_MS);

@@ -101,7 +101,7 @@ describe('composing', () => {
     near(compose(recipeOf(diamond), measured(1, 10, 25)).parallel?.ms, 1 + 25 + 1);
   });
 
-  test('the longest path is told by its sequences, in their order', () => {
+  test('the longest path is given by its sequences, in their order', () => {
     assert.deepEqual(compose(recipeOf(diamond), measured(1, 10, 15)).longestPath, [0, 1, 3, 4]);
     assert.deepEqual(compose(recipeOf(diamond), measured(1, 10, 25)).longestPath, [0, 2, 4]);
     assert.deepEqual(compose(recipeOf({ sequences: [], edges: [] }), measured()).longestPath, []);

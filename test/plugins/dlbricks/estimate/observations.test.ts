@@ -5,7 +5,7 @@ import { sampleMeasurement, signatureOf } from '../../../store/sample-measuremen
 import { measuredBrick, measuredCall, measuredTogetherOn } from '../support/measured-bricks.js';
 
 describe('observations', () => {
-  test('are in the order of their occasions, whatever order they come in', () => {
+  test('are in the order of their occasions, in any order of input', () => {
     const [first, second, third] = measuredBrick(0, 1, 2, 3);
     assert.ok(first !== undefined && second !== undefined && third !== undefined);
     const observations = observationsOf([third, measuredCall, first, second]);

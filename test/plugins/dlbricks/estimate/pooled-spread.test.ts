@@ -23,7 +23,7 @@ const groups = fc.array(fc.record({ values, weight: fc.double({ min: 0.01, max: 
 
 describe('the spread that groups share', () => {
   for (const known of [0.002, 0.02, 0.1]) {
-    test(`is ${known} where that is what they were made with, whatever their sizes, weights and counts`, () => {
+    test(`is ${known} where they were made with it, for any sizes, weights and counts`, () => {
       const [noise, uniform] = [normalNumbers(11), uniformNumbers(12)];
       const made = Array.from({ length: 3000 }, () => {
         const size = 10 ** (4 * uniform() - 2);

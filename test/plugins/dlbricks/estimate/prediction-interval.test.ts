@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import { METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { marginOf, type Spread, studentQuantile } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf, surrounded } from '../support/measured-bricks.js';
@@ -126,5 +126,18 @@ describe('the interval of an estimate', () => {
     assert.deepEqual(sequential, compose(layers, observationsOf(runs)).sequential);
     assert.ok(sequential?.highMs !== undefined && sequential.highMs > sequential.ms);
     assert.equal(measuringError, undefined);
+  });
+});
+
+describe('the relative error of measuring', () => {
+  test('is the same in every unit, also for a model of microseconds', () => {
+    const errorOf = (ms: number): number | undefined => {
+      const within = { ms, standardErrorMs: ms / 100, degreesOfFreedom: 4 };
+      const latency = { kind: 'known', ms, occasionsMs: [ms, ms], within, runs: 10, costMs: 1 } as const;
+      const sum = { terms: [{ latency, count: 1 }], calls: [] };
+      return predictionInterval(sum, { relative: 0.02, degreesOfFreedom: 3 }).measuringError;
+    };
+    near(errorOf(0.001), errorOf(1000) ?? NaN);
+    assert.equal(errorOf(0), undefined);
   });
 });

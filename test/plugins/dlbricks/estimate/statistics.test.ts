@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import {
+  CONFIDENCE,
   geometricMean,
   lessOverhead,
   meanOf,
+  median,
   perCopy,
   studentQuantile,
   summarize,
@@ -112,6 +114,22 @@ describe("quantile of Student's t distribution", () => {
   }
 });
 
+describe("the expansion of Student's quantile", () => {
+  // Abramowitz and Stegun 26.7.5 with the terms in 1/f and 1/f², by hand: z = 1.959964, z + 9.489/4f + 270.97/96f².
+  for (const [degrees, expected] of [
+    [4, 2.729438],
+    [5, 2.547318],
+    [10, 2.225416],
+  ] as const) {
+    test(`${degrees} degrees of freedom`, () => near(studentQuantile(degrees), expected, 1e-6));
+  }
+
+  test('is that of 95 % of cases, half of the others on each side', () => {
+    assert.equal(CONFIDENCE, 0.95);
+    near(studentQuantile(1e9), 1.959964, 1e-6);
+  });
+});
+
 describe('interval of a sum', () => {
   test('holds the sum', () => {
     fc.assert(
@@ -191,6 +209,9 @@ describe('a latency less what watching costs', () => {
 
 describe('means', () => {
   test('the geometric mean of a half and a double is one', () => near(geometricMean([0.5, 2]), 1));
-  test('of nothing there is none', () => assert.deepEqual([geometricMean([]), meanOf([])], [undefined, undefined]));
+  test('of no values is undefined', () => assert.deepEqual([geometricMean([]), meanOf([])], [undefined, undefined]));
+  test('the median is the middle value, or the mean of the middle two', () => {
+    assert.deepEqual([median([5]), median([9, 1, 5]), median([8, 1, 3, 2])], [5, 5, 2.5]);
+  });
   test('the mean', () => near(meanOf([1, 2, 6]), 3));
 });

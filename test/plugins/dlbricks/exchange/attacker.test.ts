@@ -5,7 +5,7 @@ import { layerGraph } from '../../../../src/onnx/layer-graph.js';
 import { bindDimensions } from '../../../../src/onnx/bind-dimensions.js';
 import { buildZooModel, ZOO } from '../../../../src/zoo/zoo.js';
 
-// Somebody gets a suite, knows every architecture of the zoo, and guesses which one it represents.
+// An attacker gets a suite, knows every architecture of the zoo, and guesses which one it represents.
 
 type Signatures = ReadonlySet<string>;
 

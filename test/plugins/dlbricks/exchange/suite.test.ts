@@ -146,7 +146,7 @@ describe('writing a suite', () => {
 });
 
 describe('reading a suite refuses', () => {
-  test('a folder that is none', async (t) => {
+  test('a path that is not a folder', async (t) => {
     await refused(readSuite(await temporaryFolder(t)), 'usage', /suite\.json/, /generate/);
   });
 
@@ -233,7 +233,7 @@ describe('reading a suite refuses', () => {
     'a line break': `${'a'.repeat(64)}\n`,
   };
   for (const [what, signature] of Object.entries(tricks)) {
-    test(`a signature that is none: ${what}`, async (t) => {
+    test(`an invalid signature: ${what}`, async (t) => {
       const { folder } = await written(t);
       await changeDocument(folder, ({ bricks: [brick] }) => brick && (brick.signature = signature));
       await refused(readSuite(folder), 'usage', /bricks\.0\.signature/);

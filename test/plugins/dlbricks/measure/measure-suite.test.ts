@@ -12,6 +12,8 @@ import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
@@ -28,7 +30,7 @@ function newAgent() {
   return createFakeAgent({ latencyOf: ({ signature }) => 1 + parseInt(signature.slice(0, 4), 16) / 4096 });
 }
 
-/** Runs with nobody watching. */
+/** Runs without callbacks. */
 const unwatched = { signal: new AbortController().signal, onEvent: () => undefined };
 
 async function readingResults(t: TestContext, text: string): Promise<readonly Measurement[]> {
@@ -74,7 +76,7 @@ test('a suite that was measured elsewhere composes to what its models give at ho
       ...SETTINGS,
       readingMs: 0,
       measureEndToEnd: false,
-      precision: { targetError: 0.05, mostRepetition: 1 },
+      precision: { targetError: 0.05, repeatLimit: 1 },
     },
     { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
   );
@@ -105,6 +107,53 @@ describe('measuring a suite', () => {
   });
 });
 
+describe('a suite’s measurements', () => {
+  const model = preparedChain('model', ...OPERATORS);
+  const suite = { cut: 'kernel', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
+
+  test('are announced with how many there are and how many are known', async () => {
+    const planned: unknown[] = [];
+    const onEvent = (event: EvaluationEvent): void => void (event.kind === 'planned' && planned.push(event));
+    const context = { ...unwatched, agent: newAgent(), store: await openMemoryStore(), onEvent };
+    await measureSuite({ ...suite, bricks: suite.bricks.slice(0, 1) }, SETTINGS, context);
+    const { system } = await measureSuite(suite, SETTINGS, context);
+    const summary = (toMeasure: number, known: number, unique: number): string =>
+      `${unique} unique bricks; ${toMeasure} measurements to take, ${known} known already`;
+    assert.deepEqual(planned, [
+      { kind: 'planned', summary: summary(1, 0, 1), known: 0, toMeasure: 1 },
+      { kind: 'planned', summary: summary(2, 1, 3), known: 1, toMeasure: 2 },
+    ]);
+    assert.deepEqual(system, await context.agent.system(RUN_OPTIONS));
+  });
+
+  test('have both graphs of outputs that are handed over', async () => {
+    const types = [{ elementType: 'float32', dims: [2, 128, 128] }] as const;
+    const handed = handingOver(types) ?? assert.fail('nothing is handed over');
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    assert.deepEqual(
+      measurements.map(({ signature }) => signature),
+      [handed.leaving.signature, handed.staying.signature],
+    );
+  });
+
+  test('need none for outputs that cost nothing', async () => {
+    const types = [{ elementType: 'float32', dims: [4] }] as const;
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    assert.deepEqual(measurements, []);
+  });
+
+  test('need a profile where a single brick is measured together with others', async () => {
+    const [first = assert.fail(), ...others] = suite.bricks;
+    const bricks = [...others, { ...first, footprintBytes: 2 ** 24 }];
+    const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether: false });
+    const context = { agent, store: await openMemoryStore(), ...unwatched };
+    await refused(measureSuite({ ...suite, bricks }, SETTINGS, context), 'unsupported', /profile/, /onnxruntime/);
+    assert.equal((await measureSuite(suite, SETTINGS, context)).measured, 3);
+  });
+});
+
 describe('reading results refuses', () => {
   test('what is no JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
   test('no measurement', (t) => refused(readingResults(t, resultsText([])), 'usage', /measurements/));
@@ -112,13 +161,13 @@ describe('reading results refuses', () => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);
     await refused(readingResults(t, text), 'usage', /expected one system, found 2/);
   });
-  test('two measurements of one benchmark, between which nobody could choose', async (t) => {
+  test('two measurements of one benchmark', async (t) => {
     const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
     await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
   });
   for (const ms of [1e308, 1e-320, 366 * 24 * 3600 * 1000 + 1]) {
-    test(`runs of ${ms} ms, of which no error can be told`, async (t) => {
+    test(`runs of ${ms} ms, which allow no error estimate`, async (t) => {
       const outcome = { kind: 'samples' as const, runMs: [ms, ms], warmupMs: [] };
       const text = resultsText([sampleMeasurement(1, { outcome })]);
       await refused(
@@ -128,7 +177,7 @@ describe('reading results refuses', () => {
       );
     });
   }
-  test('a measurement that is none', async (t) => {
+  test('an invalid measurement', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
     await refused(readingResults(t, text), 'usage', /measurements\.0\.costMs/);
   });

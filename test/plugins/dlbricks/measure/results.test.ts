@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isConclusive, knownResults, wantedOf } from '../../../../plugins/dlbricks/measure/results.js';
+import { isConclusive, knownResults, wantedOf, wantedOfNeed } from '../../../../plugins/dlbricks/measure/results.js';
 import {
   FIRST_OCCASION,
   firstTasks,
@@ -12,7 +12,14 @@ import {
 import type { FailureReason, Measurement } from '../../../../src/measurement/measurement.js';
 import type { Limits } from '../../../../src/measurement/protocol.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
-import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem, SYSTEM } from '../../../store/sample-measurement.js';
+import {
+  LIMITS,
+  PROTOCOL,
+  sampleMeasurement,
+  sampleSystem,
+  signatureOf,
+  SYSTEM,
+} from '../../../store/sample-measurement.js';
 import { preparedChain } from '../support/chain-model.js';
 import { FOOTPRINT_BYTES, preparedOf, recipeTogether } from '../support/measured-bricks.js';
 
@@ -125,7 +132,7 @@ describe('a measurement saves another one', () => {
     ['that timed out', failure('timeout'), LIMITS, true],
     ['that timed out, within less time', failure('timeout'), shorter, true],
     ['that timed out, but not within more time', failure('timeout'), longer, false],
-    ['that timed out, whatever the memory', failure('timeout'), larger, true],
+    ['that timed out, at any memory limit', failure('timeout'), larger, true],
     ['that ran out of memory', failure('out_of_memory'), longer, true],
     ['that ran out of memory, but not with more of it', failure('out_of_memory'), larger, false],
     ['but not one that crashed', failure('crashed'), LIMITS, false],
@@ -133,4 +140,18 @@ describe('a measurement saves another one', () => {
   for (const [what, measurement, asked, expected] of cases) {
     test(what, () => assert.equal(isConclusive(measurement, asked), expected));
   }
+});
+
+describe('a need and its request', () => {
+  const settings = { runOptions: SYSTEM.runOptions, limits: LIMITS };
+
+  test('are looked up by the same key, in a context and without one', () => {
+    const need = { signature: signatureOf(1), protocol: PROTOCOL };
+    const plain = wantedOfNeed(need, 2, settings);
+    assert.deepEqual(plain, { ...need, occasion: 2, ...settings });
+    const context = { footprintBytes: 2 ** 20 };
+    const optimized = wantedOfNeed({ ...need, context, optimizationLevel: 'disabled' }, 1, settings);
+    const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' };
+    assert.deepEqual(optimized, { ...need, occasion: 1, limits: LIMITS, runOptions, context });
+  });
 });

@@ -16,10 +16,11 @@ function measuredBeside(othersMs: number, index = 0): Measurement {
 async function takeFrom(
   series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
-  patience = new RetakeLimit(),
+  limit = new RetakeLimit(),
+  onWait = (): void => undefined,
 ) {
   const taken = series.map(() => 0);
-  const [waits, retaken]: [number[], number[]] = [[], []];
+  const [waits, retaken, shares]: [number[], number[], number[]] = [[], [], []];
   async function* take(indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
     for (const index of indices) {
       const nth = taken[index] ?? 0;
@@ -30,16 +31,23 @@ async function takeFrom(
   const best = new Map<number, Measurement>();
   const final: number[] = [];
   const settings = {
-    patience,
+    limit,
     signal,
-    wait: (ms: number) => Promise.resolve(void waits.push(ms)),
-    onRetake: (measurements: number) => void retaken.push(measurements),
+    wait: (ms: number) => {
+      waits.push(ms);
+      onWait();
+      return Promise.resolve();
+    },
+    onRetake: (measurements: number, share: number) => {
+      retaken.push(measurements);
+      shares.push(share);
+    },
   };
   for await (const { index, measurement } of undisturbed([...series.keys()], take, settings)) {
     best.set(index, measurement);
     final.push(index);
   }
-  return { best, final, taken, waits, retaken };
+  return { best, final, taken, waits, retaken, shares };
 }
 
 describe('a disturbance', () => {
@@ -49,7 +57,7 @@ describe('a disturbance', () => {
     assert.equal(disturbanceOf(sampleMeasurement(0, { conditions })), 0.2);
   });
 
-  test('is none where nobody knows, or too little was counted to be sure', () => {
+  test('is none where it is unknown, or too little was counted to be sure', () => {
     assert.equal(disturbanceOf(sampleMeasurement(0)), 0);
     const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
@@ -80,14 +88,14 @@ describe('what is measured undisturbed', () => {
     assert.deepEqual([best.get(0), taken, waits], [quiet, [1], []]);
   });
 
-  test('is taken again after a wait, until nobody disturbs', async () => {
+  test('is taken again after a wait, until nothing disturbs it', async () => {
     const { best, taken, waits } = await takeFrom([[measuredBeside(900), measuredBeside(800), measuredBeside(10, 7)]]);
     assert.deepEqual(taken, [3]);
     assert.deepEqual(best.get(0), measuredBeside(10, 7));
     assert.ok(waits.length === 2 && (waits[0] ?? 0) < (waits[1] ?? 0));
   });
 
-  test('is the least disturbed of four on a machine that never rests, whatever came out', async () => {
+  test('is the least disturbed of four on a machine that never rests, whatever the latency', async () => {
     const noisy = [900, 500, 700, 800].map((othersMs, index) => measuredBeside(othersMs, index));
     const { best, taken } = await takeFrom([noisy]);
     assert.deepEqual(taken, [4]);
@@ -116,12 +124,36 @@ describe('what is measured undisturbed', () => {
   });
 
   test('is taken again in vain for two series, and then no more', async () => {
-    const patience = new RetakeLimit();
+    const limit = new RetakeLimit();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
     const taken = [];
-    for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, patience)).taken);
+    for (let i = 0; i < 4; i++) taken.push(...(await takeFrom([noisy], never, limit)).taken);
     assert.deepEqual(taken, [4, 4, 1, 1]);
+  });
+
+  test('is waited for a little longer each time: half a second, two, and four', async () => {
+    const never = Array.from({ length: 4 }, () => measuredBeside(900));
+    assert.deepEqual((await takeFrom([never])).waits, [500, 2000, 4000]);
+  });
+
+  test('is announced with its largest share', async () => {
+    const { shares } = await takeFrom([[measuredBeside(600)], [measuredBeside(900)]]);
+    assert.deepEqual(shares, [0.45]);
+  });
+
+  test('in a series that became quiet does not count as in vain', async () => {
+    const limit = new RetakeLimit();
+    const { signal } = new AbortController();
+    const noisy = [measuredBeside(900)];
+    for (let i = 0; i < 3; i++) assert.deepEqual((await takeFrom([noisy], signal, limit)).taken, [2]);
+  });
+
+  test('is not taken again where the interruption comes while it waits', async () => {
+    const controller = new AbortController();
+    const wait = (): void => controller.abort();
+    const { taken } = await takeFrom([[measuredBeside(900)]], controller.signal, new RetakeLimit(), wait);
+    assert.deepEqual(taken, [1]);
   });
 
   test('is not taken again after an interruption, and comes out as it is', async () => {
@@ -138,7 +170,7 @@ describe('what is measured undisturbed', () => {
       yield await Promise.resolve({ index: 0, measurement: measuredBeside(900) });
     };
     const { signal } = new AbortController();
-    const settings = { patience: new RetakeLimit(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
+    const settings = { limit: new RetakeLimit(), signal, wait: () => Promise.resolve(), onRetake: () => undefined };
     const taking = (async () => {
       for await (const { measurement } of undisturbed([0], take, settings)) out.push(measurement);
     })();

@@ -21,7 +21,7 @@ const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: '
 const MEASURING = { runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };
 const SETTINGS = { cut: 'kernel', granularity: 1, runOptions: RUN_OPTIONS } as const;
 
-/** Runs with nobody watching. */
+/** Runs without callbacks. */
 const unwatched = { signal: new AbortController().signal, onEvent: () => undefined };
 
 const loaded = loadedChain('model', 'Relu', 'Neg', 'Relu', 'Abs');

@@ -11,6 +11,7 @@ import {
   taskKey,
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
+import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { preparedChain } from '../support/chain-model.js';
 import { copiesSignature, FOOTPRINT_BYTES, preparedOf, recipeOf, recipeTogether } from '../support/measured-bricks.js';
@@ -38,12 +39,25 @@ describe('the tasks of an evaluation', () => {
     ]);
   });
 
-  test('tell a repetition from the first time by its occasion and nothing else', () => {
+  test('of a repetition differ from the first ones only by their occasion', () => {
     const [first] = wholeModelTasks([two], FIRST_OCCASION, SETTINGS);
     const [again] = wholeModelTasks([two], SECOND_OCCASION, SETTINGS);
     assert.ok(first !== undefined && again !== undefined);
     assert.deepEqual(again.request, { ...first.request, occasion: first.request.occasion + 1 });
     assert.notEqual(taskKey(again.request), taskKey(first.request));
+  });
+
+  test('have both graphs of a model’s outputs, whose difference is the cost of handing them over', () => {
+    const outputs = handingOver([{ elementType: 'float32', dims: [2, 128, 128] }]) ?? assert.fail();
+    const tasks = firstTasks([{ ...preparedOf(recipeTogether([1])), handingOver: outputs }], SYSTEM, SETTINGS);
+    assert.deepEqual(labels(tasks), [
+      'empty call',
+      'model: handing over outputs',
+      'model: handing over outputs',
+      'model: Op0',
+    ]);
+    const signatures = tasks.map(({ request }) => request.benchmark.signature);
+    assert.deepEqual(signatures.slice(1, 3), [outputs.leaving.signature, outputs.staying.signature]);
   });
 
   test('have the call that a model’s runs pay for once, before its bricks', () => {

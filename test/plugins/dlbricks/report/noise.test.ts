@@ -24,7 +24,7 @@ function causesOf(...all: Parameters<typeof warningsOf>): readonly string[] {
 }
 
 describe('a warning of noise', () => {
-  test('is not made on a quiet machine, nor on one that does not tell', () => {
+  test('is not made on a quiet machine, nor on one that records no conditions', () => {
     const quiet = under({ stealMs: 1, othersMs: 10, throttledMs: 1, lowestMhz: 3000, highestMhz: 3010 });
     assert.deepEqual(warningsOf([quiet], { spread: 0.01 }), []);
     assert.deepEqual(warningsOf([under({}), sampleMeasurement(0)]), []);
@@ -67,9 +67,9 @@ describe('a warning of noise', () => {
     assert.deepEqual(causesOf([], { threads: 4 }), []);
   });
 
-  test('is of processes that differ, and says whether the machine tells why', () => {
+  test('is of processes that differ, and says whether the cause is known', () => {
     const [[cause, message] = assert.fail()] = warningsOf([], { spread: 0.08 });
-    assert.deepEqual([cause, /8\.0 %.*does not tell/.test(message)], ['spread', true]);
+    assert.deepEqual([cause, /8\.0 %.*unknown reason/.test(message)], ['spread', true]);
     const [, [, explained] = assert.fail()] = warningsOf([under({ othersMs: 400 })], { spread: 0.08 });
     assert.match(explained, /see the other warnings/);
   });

@@ -127,7 +127,7 @@ describe('what people read of it', () => {
 
   test('is how often intervals hold, beside what they claim', () => {
     const text = linesOf(reportWith([hit, hit, missed]));
-    assert.match(text, /intervals: 2 of 3 hold the measured latency \(66\.7 %\); they claim 95\.0 %/);
+    assert.match(text, /intervals: 2 of 3 contain the measured latency \(66\.7 %\); their confidence level is 95\.0 %/);
   });
 
   test('is how far processes are apart, and which models are not known well enough and why', () => {
@@ -146,6 +146,6 @@ describe('what people read of it', () => {
 
   test('promises no such thing at the layer cut', () => {
     const text = linesOf(reportOf(resultOf([hit]), SETTINGS));
-    assert.match(text, /at the layer cut they contain the spread of runs in one process and no more/);
+    assert.match(text, /at the layer cut they cover only the spread of runs in one process/);
   });
 });

@@ -52,7 +52,7 @@ describe('sharing among models', () => {
     ]);
   });
 
-  test('has no share of others where there are none', () => {
+  test('has no share of others for a single model', () => {
     const [only] = sharingAmong([modelOf('a', [0, 0])], SYSTEM, NOTHING).models;
     assert.equal(only?.coveredByOthers, undefined);
     assert.equal(only?.timeCoveredByOthers, undefined);

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Brick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import type { Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
-import type { InferredValue } from '../../../../src/agent/benchmark-agent.js';
 import { inferTypes } from '../../../../src/agent/jobs/infer-types.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
-import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { InferredValue, LayerGraph } from '../../../../src/onnx/layer-graph.js';
 import type { Graph, Model, Tensor } from '../../../../src/onnx/model.js';
 import { parseModel } from '../../../../src/onnx/read-model.js';
 import { sortedAttributes } from '../../../../src/onnx/rename-subgraphs.js';
@@ -91,7 +90,7 @@ export async function runBrickOn(values: Values, graph: LayerGraph, sequence: Se
   const sources = sourceNames(graph, sequence, parsed.graph);
   const valueOf = (name: string): TensorValue => {
     const found = values.get(sources.get(name) ?? '');
-    assert.ok(found !== undefined, `${name} is not there yet`);
+    assert.ok(found !== undefined, `${name} does not exist yet`);
     return found;
   };
   const initializers = new Map(parsed.graph.initializers);

@@ -120,7 +120,7 @@ describe('dlbricks compose --from-traces', () => {
     assert(
       estimate.estimate_ms !== null && estimate.parallel_ms !== null && estimate.parallel_ms <= estimate.estimate_ms,
     );
-    // One process tells nothing of others.
+    // One process does not show the spread between processes.
     assert.equal(estimate.estimate_high_ms, null);
   });
 

@@ -47,7 +47,7 @@ describe('composing from traces', () => {
     });
   }
 
-  test('a layer that nobody measured is missing, and never counted as zero', () => {
+  test('an unmeasured layer is missing, and never counted as zero', () => {
     const [, b] = sums([A, B], { reuse: 'others' });
     const missing = b?.parts.filter(({ ms }) => ms === undefined);
     assert.deepEqual(
@@ -110,7 +110,7 @@ describe('sequences of several layers', () => {
     assert.equal(b?.parts[0]?.ms, 5);
   });
 
-  test('that overlap tell nothing of their own model, and are found for others', () => {
+  test('that overlap are not used for their own model, but for others', () => {
     const overlapping = { ...sequence, index: '1', last: 2, samplesMs: [6] };
     const book = openTraceBook([traced('a', [], { layers: [...described, sequence, overlapping] })], undefined);
     assert.deepEqual(book.targets, []);
@@ -128,7 +128,7 @@ describe('the overhead of tracing', () => {
     const [sum] = sums([{ ...slow, wholeMs: [8] }]);
     assert.equal(sum?.ms?.toFixed(9), (6.2 * 0.8).toFixed(9));
   });
-  test('is left alone where one of the two is not known, or there is none', () => {
+  test('is unchanged where one of the two is unknown or missing', () => {
     assert.equal(sums([slow])[0]?.ms?.toFixed(9), '6.200000000');
     assert.equal(sums([{ ...slow, wholeMs: [11] }])[0]?.ms?.toFixed(9), '6.200000000');
   });

@@ -15,8 +15,8 @@ function fillFrom(rows: readonly Row[]): FillModel {
 
 const SIZES = [100, 1000, 10_000, 50_000, 100_000, 1_000_000];
 
-describe('a layer that nobody measured', () => {
-  test('is told from others of its operator by the bytes that it moves', () => {
+describe('an unmeasured layer', () => {
+  test('is estimated from others of its operator by the bytes that it moves', () => {
     const model = fillFrom(SIZES.map((size): Row => ['Relu', size, costOf(size)]));
     const filled = model.tell(layer(0, ['Relu', 300_000]));
     assert(filled !== undefined);
@@ -24,7 +24,7 @@ describe('a layer that nobody measured', () => {
     assert(filled.spread < 0.01, String(filled.spread));
   });
 
-  test('is told with as much doubt as the others can be told from each other', () => {
+  test('is as uncertain as the estimates of the others from each other', () => {
     const noise = [1.3, 0.7, 1.25, 0.75, 1.2, 0.8];
     const model = fillFrom(SIZES.map((size, i): Row => ['Relu', size, costOf(size) * (noise[i] ?? 1)]));
     const filled = model.tell(layer(0, ['Relu', 300_000]));

@@ -106,7 +106,7 @@ const FILES: readonly (readonly [what: string, content: () => string, code: numb
     /^$/,
   ],
   [
-    'more models than anybody has',
+    'too many models',
     () => many(10_001, (i) => `{"model":"m${i}","index":0,"op":"Relu","duration_ms":1}\n`).join(''),
     2,
     /10000 models/,

@@ -76,18 +76,19 @@ describe('intervals hold in worlds whose spread is known', () => {
   for (const [what, noise, options] of cases) {
     test(what, () => {
       const held = shareHeld(noise, options);
-      // 360 intervals: 95 % and four standard deviations of a share; wider ones are allowed where parts are told cautiously.
+      // 360 intervals: 95 % and four standard deviations of a share; wider ones are allowed where parts are estimated
+      // cautiously.
       assert(held >= 0.9, `${held}`);
     });
   }
 
-  test('they are not so wide that they tell nothing', () => {
+  test('they are narrow enough to be useful', () => {
     assert(shareHeld({ process: 0.02, occurrence: 0.05, whole: 0.2 }, { learns: false, calibrate: false }) < 0.7);
   });
 });
 
 describe('what is not known', () => {
-  test('one process alone tells no interval', () => {
+  test('one process alone gives no interval', () => {
     const book = openTraceBook(
       [
         traced('a', [

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Patience } from '../../../src/store/mongodb/patience.js';
+import { OutageRetry } from '../../../src/store/mongodb/outage-retry.js';
 import { FakeClock } from '../../base/fake-clock.js';
 import { refusal } from '../../rpc/support/refusal.js';
 
 class Away extends Error {}
 
-function patient(signal?: AbortSignal) {
+function retrying(signal?: AbortSignal) {
   const clock = new FakeClock();
   const warnings: string[] = [];
-  const patience = new Patience({
+  const retry = new OutageRetry({
     place: 'mongodb://db/results',
     warn: (message) => warnings.push(message),
     isPassing: (thrown) => thrown instanceof Away,
@@ -17,14 +17,14 @@ function patient(signal?: AbortSignal) {
     signal,
     clock,
   });
-  return { clock, patience, warnings };
+  return { clock, retry, warnings };
 }
 
 describe('requests to a store whose server goes away', { timeout: 10_000 }, () => {
   it('are answered when it comes back; the user hears of the wait once, however many requests wait', async () => {
-    const { clock, patience, warnings } = patient();
+    const { clock, retry, warnings } = retrying();
     const ask = (): Promise<number> => (clock.now() < 20_000 ? Promise.reject(new Away()) : Promise.resolve(7));
-    const answers = Promise.all([patience.run(ask), patience.run(ask)]);
+    const answers = Promise.all([retry.run(ask), retry.run(ask)]);
     await clock.advance(30_000);
     assert.deepEqual(await answers, [7, 7]);
     assert.deepEqual(warnings, [
@@ -34,12 +34,12 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
   });
 
   it('fail after its limit, those that are made later together with the first', async () => {
-    const { clock, patience } = patient();
+    const { clock, retry } = retrying();
     const away = (): Promise<never> => Promise.reject(new Away());
-    const first = patience.run(away);
+    const first = retry.run(away);
     first.catch(() => undefined);
     await clock.advance(80_000);
-    const later = patience.run(away);
+    const later = retry.run(away);
     later.catch(() => undefined);
     await clock.advance(15_000);
     await assert.rejects(first, refusal('unavailable', /has not answered for 90 s/));
@@ -47,8 +47,8 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
   });
 
   it('fail after its limit where it takes them and never answers, with a warning before', async () => {
-    const { clock, patience, warnings } = patient();
-    const answer = patience.run(() => new Promise<never>(() => undefined));
+    const { clock, retry, warnings } = retrying();
+    const answer = retry.run(() => new Promise<never>(() => undefined));
     answer.catch(() => undefined);
     await clock.advance(5_000);
     assert.deepEqual(warnings, ['The store mongodb://db/results does not answer; waiting for it, 85 s at most.']);
@@ -58,9 +58,9 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
 
   it('are made once more after an interruption, and then fail', async () => {
     const controller = new AbortController();
-    const { clock, patience } = patient(controller.signal);
+    const { clock, retry } = retrying(controller.signal);
     const askedMs: number[] = [];
-    const answer = patience.run(() => {
+    const answer = retry.run(() => {
       askedMs.push(clock.now());
       return Promise.reject(new Away());
     });
@@ -73,9 +73,9 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
   });
 
   it('fail at once with what does not pass', async () => {
-    const { clock, patience } = patient();
+    const { clock, retry } = retrying();
     await assert.rejects(
-      patience.run(() => Promise.reject(new Error('no permission'))),
+      retry.run(() => Promise.reject(new Error('no permission'))),
       /no permission/,
     );
     assert.equal(clock.sleeping, 0);

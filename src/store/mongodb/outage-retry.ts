@@ -2,8 +2,8 @@ import { type Clock, monotonicClock } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
 
-/** How a store waits for its server. */
-export interface PatienceOptions {
+/** Options of waiting for a server. */
+export interface OutageRetryOptions {
   readonly place: string;
   readonly warn: (message: string) => void;
   /** A failure that may pass. */
@@ -15,7 +15,7 @@ export interface PatienceOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Without any answer for so long, a user wants to know. */
+/** After this long without an answer, the user gets a warning. */
 const SLOW_MS = 5_000;
 
 const FIRST_PAUSE_MS = 100;
@@ -25,20 +25,20 @@ const LONGEST_PAUSE_MS = 2_000;
 const AFTER_ABORT_MS = 2_000;
 
 /**
- * Repeats what a server does not answer until it does, and gives up when that takes too long. Requests have to be
- * idempotent: one whose answer was lost is made again. All requests of a store share the outage that they meet.
+ * Repeats requests until the server answers, up to a time limit. Requests have to be idempotent: one whose answer was
+ * lost is made again. All requests of a store share an outage.
  */
-export class Patience {
+export class OutageRetry {
   readonly #clock: Clock;
-  /** Since when the server has not answered, by the clock; undefined while it does. */
+  /** Start of the outage by the clock; undefined while the server answers. */
   #since: number | undefined;
   #warned = false;
 
-  constructor(private readonly options: PatienceOptions) {
+  constructor(private readonly options: OutageRetryOptions) {
     this.#clock = options.clock ?? monotonicClock;
   }
 
-  /** @throws what `request` throws if that does not pass, and PlatformError `unavailable` when the server is gone */
+  /** @throws errors of `request` that do not pass, and PlatformError `unavailable` when the server is gone */
   async run<T>(request: () => Promise<T>): Promise<T> {
     const started = this.#clock.now();
     const answered = new AbortController();
@@ -72,7 +72,7 @@ export class Patience {
     }
   }
 
-  /** A server that takes a request and never answers must not hold it forever. */
+  /** Limits a request to a server that accepts it and never answers. */
   async #untilGivenUp<T>(answer: Promise<T>, since: number): Promise<T> {
     const { giveUpAfterMs, signal } = this.options;
     const end = new AbortController();

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type CutSettings, prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { PlatformError } from '../../../../src/base/errors.js';
+import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
+import { SYSTEM } from '../../../store/sample-measurement.js';
+import { loadedChain } from '../support/chain-model.js';
+import { refused } from '../support/refused.js';
+
+const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: SYSTEM.runOptions };
+
+function preparing(optimizedOf: () => never) {
+  const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+  return prepareOrRefuse(loadedChain('model', 'Relu', 'Neg'), SETTINGS, agent, new AbortController().signal);
+}
+
+test('a typed model is cut at its layers without a runtime', async () => {
+  const agent = createFakeAgent({ latencyOf: () => 1 });
+  const loaded = loadedChain('model', 'Relu', 'Neg', 'Relu');
+  const settings: CutSettings = { ...SETTINGS, cut: 'layer' };
+  const { recipe, bricks, refusal, whole } = await prepareOrRefuse(
+    loaded,
+    settings,
+    agent,
+    new AbortController().signal,
+  );
+  assert.deepEqual([recipe.sequences, bricks.length, refusal], [[0, 1, 0], 2, undefined]);
+  assert.deepEqual(whole, weightlessBenchmark(loaded.model));
+});
+
+describe('a model whose graph the runtime refuses', () => {
+  test('has its layers and the reason, and no bricks', async () => {
+    const { recipe, bricks, refusal } = await preparing(() => {
+      throw new PlatformError('unsupported', 'no kernel for Neg');
+    });
+    assert.deepEqual(recipe, { name: 'model', layers: 2, bricks: [], sequences: [], edges: [] });
+    assert.deepEqual([bricks, refusal], [[], 'no kernel for Neg']);
+  });
+
+  test('is not one where the agent is gone', async () => {
+    await refused(
+      preparing(() => {
+        throw new PlatformError('unavailable', 'the agent does not answer');
+      }),
+      'unavailable',
+    );
+  });
+});
