@@ -50,6 +50,8 @@ export interface Workplace {
   write(name: string, content: string | Uint8Array): Promise<string>;
   /** Starts `mlmodelscope ARGS`; it is killed when the test ends. */
   start(args: readonly string[], options?: StartOptions): Running;
+  /** Starts another program in the same way. */
+  startProgram(program: string, args: readonly string[], options?: StartOptions): Running;
   /** Runs `mlmodelscope ARGS` to its end. */
   run(args: readonly string[], options?: StartOptions): Promise<Ending>;
 }
@@ -70,8 +72,12 @@ export async function workplace(t: TestContext): Promise<Workplace> {
     MLMODELSCOPE_CACHE: path('cache'),
   };
 
-  function start(args: readonly string[], { env: changes = {}, ownGroup = false }: StartOptions = {}): Running {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+  function startProgram(
+    program: string,
+    args: readonly string[],
+    { env: changes = {}, ownGroup = false }: StartOptions = {},
+  ): Running {
+    const child = spawn(program, args, {
       cwd: folder,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -98,6 +104,10 @@ export async function workplace(t: TestContext): Promise<Workplace> {
     return { process: child, pid: child.pid ?? 0, ended, said };
   }
 
+  function start(args: readonly string[], options?: StartOptions): Running {
+    return startProgram(process.execPath, [MAIN, ...args], options);
+  }
+
   return {
     folder,
     store,
@@ -108,6 +118,7 @@ export async function workplace(t: TestContext): Promise<Workplace> {
       return path(name);
     },
     start,
+    startProgram,
     run: (args, options) => start(args, options).ended,
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from '../../../../src/predictor/onnxruntime/library.js';
 import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
 import { deadline, workplace, type Workplace } from '../../../cli/support/command.js';
 import { convModel } from '../../../cli/support/conv-model.js';
