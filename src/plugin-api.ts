@@ -11,6 +11,7 @@ export { schemaProblems } from './base/schema-problems.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
+export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
 export { wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
@@ -53,6 +54,7 @@ export {
   setupKey,
   storedMeasurementSchema,
 } from './measurement/measurement.js';
+export { disturbanceOf, isDisturbed } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';

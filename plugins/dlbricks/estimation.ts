@@ -9,6 +9,7 @@ import { granularityOf } from './bricks/prepare-model.js';
 import { evaluate } from './evaluate.js';
 import type { MeasuringContext } from './measure/measure-all.js';
 import type { EstimateResult } from './report/evaluation-result.js';
+import type { Remeasure } from './measure/remeasure.js';
 import { type Report, reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
@@ -20,6 +21,8 @@ export interface Estimation {
   readonly batch: number;
   readonly protocol: Protocol;
   readonly limits: Limits;
+  /** Which stored measurements are taken again. */
+  readonly remeasure?: Remeasure | undefined;
   /** When it began, by performance.now(). */
   readonly startMs: number;
 }
@@ -39,7 +42,7 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
 
 /** Measures what is missing, composes, reports: what `dlbricks run`, `dlbricks validate` and evaluations on a server do. */
 export async function runEstimation(
-  { models, settings, threads, batch, protocol, limits, startMs }: Estimation,
+  { models, settings, threads, batch, protocol, limits, remeasure, startMs }: Estimation,
   context: MeasuringContext,
 ): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
   const { agent } = context;
@@ -56,6 +59,7 @@ export async function runEstimation(
       limits,
       measureEndToEnd,
       precision,
+      remeasure,
       readingMs: performance.now() - startMs,
     },
     context,

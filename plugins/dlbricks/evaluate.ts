@@ -9,7 +9,9 @@ import { compose, type Estimate } from './estimate/compose.js';
 import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { knownResults, KnownResults, wantedOf } from './measure/results.js';
+import { type Phase, phaseOf } from './measure/phase.js';
+import { DEFAULT_REMEASURE, type Remeasure } from './measure/remeasure.js';
+import { KnownResults } from './measure/results.js';
 import {
   firstTasks,
   FIRST_OCCASION,
@@ -29,12 +31,8 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly measureEndToEnd: boolean;
   /** How well bricks at the kernel cut have to be measured. */
   readonly precision: Precision;
-}
-
-/** What is measured in one go, and what of it the store had. */
-interface Phase {
-  readonly tasks: readonly Task[];
-  readonly missing: readonly Task[];
+  /** Which stored measurements are taken again; disturbed ones while the machine is quiet by default. */
+  readonly remeasure?: Remeasure | undefined;
 }
 
 /** One evaluation: what is known, what is measured, and what that costs. */
@@ -47,6 +45,7 @@ class Evaluating {
   constructor(
     private readonly context: MeasuringContext,
     private readonly system: System,
+    private readonly remeasure: Remeasure,
   ) {
     this.#measuring = new Measuring(context, this.#results);
   }
@@ -60,26 +59,30 @@ class Evaluating {
   }
 
   /** Looks up what the store has of some tasks. */
-  async phaseOf(tasks: readonly Task[]): Promise<Phase> {
-    const wanted = tasks.map(({ request }) => wantedOf(request));
-    this.#results.add(await knownResults(wanted, this.system, this.context.store));
-    return { tasks, missing: tasks.filter((task) => !this.has(task)) };
+  phaseOf(tasks: readonly Task[]): Promise<Phase> {
+    const { system, remeasure } = this;
+    return phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
   }
 
   has({ request }: Task): boolean {
     return this.#results.get(request) !== undefined;
   }
 
-  /** Measures what is missing. @param total of the measurements that are counted as one */
-  async measure({ tasks, missing }: Phase, total?: number): Promise<PhaseCost> {
+  /**
+   * Measures what is missing, then what others disturbed.
+   *
+   * @param total of the measurements that are counted as one
+   */
+  async measure({ tasks, missing, disturbed }: Phase, total?: number): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
+    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
     const position = total === undefined ? undefined : { before: this.#done, total };
     const measured = await this.#measuring.measure(missing, position);
     this.#measured += measured;
     if (total !== undefined) this.#done += measured;
-    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
+    this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
   }
 }
@@ -100,7 +103,7 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
  */
 export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
   const { agent, onEvent, signal } = context;
-  const { runOptions, measureEndToEnd } = request;
+  const { runOptions, measureEndToEnd, remeasure = DEFAULT_REMEASURE } = request;
 
   const models: PreparedModel[] = [];
   for (const [done, model] of request.models.entries()) {
@@ -113,7 +116,7 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   }
 
   const system = await agent.system(runOptions);
-  const evaluating = new Evaluating(context, system);
+  const evaluating = new Evaluating(context, system, remeasure);
   const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
   const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, FIRST_OCCASION, request) : []);
   const again = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, SECOND_OCCASION, request) : []);

@@ -3,6 +3,8 @@ import {
   DEFAULT_FRAMEWORK,
   DEFAULT_LIMITS,
   DEFAULT_PROTOCOL,
+  DURATION_EXAMPLES,
+  durationMsOf,
   FRAMEWORK_NAMES,
   type FrameworkName,
   PlatformError,
@@ -12,6 +14,7 @@ import {
 import type { CutSettings } from '../bricks/prepare-model.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { runOptionsOf } from '../estimation.js';
+import type { Remeasure } from '../measure/remeasure.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
 
@@ -41,6 +44,11 @@ export interface MeasuringOptions {
 export interface PrecisionOptions {
   readonly targetError?: number;
   readonly repeatLimit?: number;
+}
+
+/** What happens to measurements that the store has. */
+export interface ReuseOptions {
+  readonly remeasure?: Remeasure;
 }
 
 /** Which agent measures. */
@@ -121,6 +129,28 @@ export function addPrecisionOptions(command: Command): Command {
       `time limit for repeating, in multiples of the time to measure each brick once (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       positiveNumber(1000),
     );
+}
+
+const REMEASURE_KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
+
+const OLDER_THAN = 'older-than:';
+
+function remeasureOption(text: string): Remeasure {
+  const kind = REMEASURE_KINDS.find((candidate) => candidate === text);
+  if (kind !== undefined) return { kind };
+  const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
+  if (ageMs !== undefined) return { kind: 'older-than', timeMs: Date.now() - ageMs };
+  const expected = `${REMEASURE_KINDS.join(', ')} or ${OLDER_THAN}DURATION`;
+  throw new InvalidArgumentError(`expected ${expected}, a duration being ${DURATION_EXAMPLES}`);
+}
+
+/** For the commands that measure. */
+export function addReuseOptions(command: Command): Command {
+  return command.option(
+    '--remeasure <which>',
+    'stored measurements to take again: all, disturbed (by other processes), failed, older-than:7d, none (default: disturbed ones, while the machine is quiet)',
+    remeasureOption,
+  );
 }
 
 /** The plugin's settings as the options say, else as a manifest does, else by default. */
