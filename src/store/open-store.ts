@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { PlatformError } from '../base/errors.js';
 import { openEmbeddedStore } from './embedded/open.js';
+import { placeOf } from './mongodb/place.js';
 import { openMemoryStore } from './memory/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
 import { openTeamStore } from './spool/open.js';
@@ -55,6 +56,19 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
     );
   }
   return syncSpool(chosen, dataFolder(), options);
+}
+
+/**
+ * Where the store that `uri` names is, as for {@link openStore}, in words that may be shown: without user and password.
+ *
+ * @throws as openStore for a URI that names no store
+ */
+export function placeOfStore(uri: string | undefined): string {
+  const chosen = chosenStore(uri);
+  const scheme = schemeOf(chosen);
+  if (scheme === undefined) return folderOfPath(chosen);
+  if (scheme === 'file') return folderOfFileUri(chosen);
+  return scheme.startsWith('mongodb') ? placeOf(chosen, {}).text : `${scheme}:`;
 }
 
 /** Default place of results: `store` in the user's data folder. */

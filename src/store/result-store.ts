@@ -1,4 +1,4 @@
-import type { Measurement } from '../measurement/measurement.js';
+import type { Measurement, MeasurementKey } from '../measurement/measurement.js';
 import type { System } from '../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from './collection.js';
 
@@ -21,7 +21,13 @@ export interface ResultStore {
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
-  /** Every system that has at least one measurement, once per fingerprint. */
+  /** Removes those with these keys, as far as they are there. Not all or nothing. @returns how many there were */
+  deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number>;
+
+  /**
+   * Every system that measurements were put of, once per fingerprint; also where they have been deleted since, because other
+   * processes may be about to put more.
+   */
   listSystems(): Promise<readonly System[]>;
 
   /** Every measurement, in the order of their keys; for moving a store. What cannot be read is left out, with a warning. */

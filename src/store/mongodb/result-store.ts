@@ -1,4 +1,4 @@
-import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import { systemSchema, type System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { collectionShapeSchema, requireShape } from '../collection-shape.js';
@@ -12,6 +12,9 @@ import { MongoCollection } from './collection.js';
 import type { Connection } from './connection.js';
 import { documentIdOf, withoutFields } from './document-codec.js';
 import { DocumentTable, type PutDocument } from './document-table.js';
+
+/** Ids in one request: some 100 kB. */
+const DELETED_PER_REQUEST = 1000;
 
 /** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
 export class MongoResultStore implements ResultStore {
@@ -67,6 +70,17 @@ export class MongoResultStore implements ResultStore {
     }
     this.#warnOf(problems);
     return found;
+  }
+
+  async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
+    this.#requireOpen();
+    const ids = keys.flatMap((key) => measurementId(key) ?? []);
+    let deleted = 0;
+    for (let start = 0; start < ids.length; start += DELETED_PER_REQUEST) {
+      const filter = { _id: { $in: ids.slice(start, start + DELETED_PER_REQUEST) } };
+      deleted += await this.#track(this.#measurements.delete(filter));
+    }
+    return deleted;
   }
 
   async listSystems(): Promise<readonly System[]> {
