@@ -8,6 +8,9 @@ import type { Collection, CollectionDefinition, CollectionShape } from './collec
  * promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
+  /** Whether everything that would change it is refused. */
+  readonly isReadOnly?: boolean;
+
   /** Inserts, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
@@ -49,6 +52,8 @@ export interface StoreOptions {
   readonly onWarning?: (message: string) => void;
   /** For a server: called once, when something stays on this machine because the server is gone. */
   readonly onSpooled?: () => void;
+  /** To read only: nothing is created, and a store that this user cannot write to will do. */
+  readonly access?: 'read';
   /** Aborted: no more waiting for a server that is away. */
   readonly signal?: AbortSignal;
 }

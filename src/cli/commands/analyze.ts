@@ -58,7 +58,7 @@ function list(plugins: readonly Plugin[]): string {
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
   const settings = settingsFrom(options.setting);
-  const store = await host.openStore(options.store);
+  const store = await host.openStore(options.store, { access: 'read' });
   const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
   const paths = { json: options.exportJson, csv: options.exportCsv, markdown: options.exportMarkdown };
   const toStdout: string[] = [];

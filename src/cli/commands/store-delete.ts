@@ -14,6 +14,12 @@ interface DeletingFlags extends StoreOption {
 
 const DRY_RUN = ['--dry-run', 'only say what would be deleted'] as const;
 
+/** A store that is not there is an error here as well: there is nothing to delete in a new one. */
+async function openToDelete(host: CommandHost, uri: string | undefined, dryRun: boolean): Promise<ResultStore> {
+  const store = await host.openStore(uri, { access: 'read' });
+  return dryRun || store.isReadOnly !== true ? store : host.openStore(uri);
+}
+
 function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
@@ -79,7 +85,8 @@ Examples:
         const conditions = '--system, --failed, --disturbed or --older-than';
         throw new PlatformError('usage', `expected at least one condition: ${conditions}`);
       }
-      host.print(`${await deleteMeant(await host.openStore(uri), filterOf(flags), dryRun)}\n`);
+      const store = await openToDelete(host, uri, dryRun);
+      host.print(`${await deleteMeant(store, filterOf(flags), dryRun)}\n`);
     });
 }
 
@@ -109,7 +116,7 @@ Examples:
       if ((ids.length === 0) === (documents === undefined)) {
         throw new PlatformError('usage', "expected either ids, as in 'store list', or --documents NAME");
       }
-      const store = await host.openStore(uri);
+      const store = await openToDelete(host, uri, dryRun);
       if (ids.length > 0) {
         await requireFound(store, ids);
         host.print(`${await deleteMeant(store, { ids }, dryRun)}\n`);

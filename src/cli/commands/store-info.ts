@@ -74,7 +74,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope store info')
     .action(async ({ store: uri, json }: StoreOption & { readonly json?: true }) => {
-      const store = await host.openStore(uri);
+      const store = await host.openStore(uri, { access: 'read' });
       const systems = await countSystems(store);
       const collections = await countDocuments(store);
       const place = placeOfStore(uri);

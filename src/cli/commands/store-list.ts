@@ -39,7 +39,7 @@ Examples:
   mlmodelscope store list --disturbed --older-than 7d`,
     )
     .action(async ({ store: uri, json, ...flags }: StoreOption & SelectionFlags & { readonly json?: true }) => {
-      const store = await host.openStore(uri);
+      const store = await host.openStore(uri, { access: 'read' });
       const rows: (readonly string[])[] = [];
       for await (const measurement of filteredMeasurements(store, filterOf(flags))) {
         if (json === true) host.print(`${JSON.stringify(measurement)}\n`);

@@ -40,7 +40,7 @@ Examples:
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
-      const lines = toJsonLines(recordsOf(await host.openStore(uri)));
+      const lines = toJsonLines(recordsOf(await host.openStore(uri, { access: 'read' })));
       if (file === '-') await writeToStdout(lines);
       else {
         await writeOutput(file, lines).catch((error: unknown) => {

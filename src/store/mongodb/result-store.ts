@@ -28,7 +28,11 @@ export class MongoResultStore implements ResultStore {
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly connection: Connection) {
+  /** @param options whether nothing is to be prepared on the server before documents are found */
+  constructor(
+    private readonly connection: Connection,
+    private readonly options: { readonly isOnlyRead: boolean },
+  ) {
     this.#measurements = new DocumentTable(connection, 'measurements');
     this.#systems = new DocumentTable(connection, 'systems');
     this.#shapes = new DocumentTable(connection, 'collections');
@@ -126,6 +130,7 @@ export class MongoResultStore implements ResultStore {
     const table = this.#collections.get(name) ?? new DocumentTable(this.connection, name, types);
     this.#collections.set(name, table);
     return new MongoCollection(definition, this.connection, table, this.#shapes, {
+      isOnlyRead: this.options.isOnlyRead,
       requireOpen: () => this.#requireOpen(),
       track: (work) => this.#track(work),
       warn: (problems) => this.#warnOf(problems),

@@ -37,6 +37,9 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Lead its own process group, as a shell's job does. */
   readonly ownGroup?: boolean;
+  /** Run as another user. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** A folder of its own for one test, in which commands run as a user without any history would run them. */
@@ -75,13 +78,14 @@ export async function workplace(t: TestContext): Promise<Workplace> {
   function startProgram(
     program: string,
     args: readonly string[],
-    { env: changes = {}, ownGroup = false }: StartOptions = {},
+    { env: changes = {}, ownGroup = false, ...user }: StartOptions = {},
   ): Running {
     const child = spawn(program, args, {
       cwd: folder,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
+      ...user,
     });
     t.after(() => child.kill('SIGKILL'));
     let [stdout, stderr] = ['', ''];
