@@ -12,7 +12,7 @@ export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
 export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
-export { wholeNumberOption } from './base/option-value.js';
+export { dimensionOption, wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
 
@@ -36,6 +36,7 @@ export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
+export { checkDimensions } from './registry/check-dimensions.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';

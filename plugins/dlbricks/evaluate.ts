@@ -1,4 +1,4 @@
-import type { LoadedModel, Measurement, System } from '../../src/plugin-api.js';
+import { type LoadedModel, type Measurement, PlatformError, type System } from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
@@ -68,6 +68,12 @@ class Evaluating {
     return this.#results.get(request) !== undefined;
   }
 
+  /** Whether it failed on the first occasion, so that there is nothing to repeat. */
+  hasFailedBefore({ request }: Task): boolean {
+    if (request.occasion === FIRST_OCCASION) return false;
+    return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
+  }
+
   /**
    * Measures what is missing, then what others disturbed.
    *
@@ -109,17 +115,17 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   for (const [done, model] of request.models.entries()) {
     onEvent({ kind: 'measuring', label: `preparing ${model.name}`, done, total: request.models.length });
     const prepared = await prepareOrRefuse(model, request, agent, signal);
-    if (prepared.refusal !== undefined) {
-      onEvent({ kind: 'note', level: 'warning', message: `${model.name}: ${prepared.refusal}` });
-    }
     models.push(prepared);
   }
+  tellOfRefusals(models, onEvent);
 
   const system = await agent.system(runOptions);
   const evaluating = new Evaluating(context, system, remeasure);
   const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
-  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, FIRST_OCCASION, request) : []);
-  const again = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, SECOND_OCCASION, request) : []);
+  const runnable = models.filter(({ refusal }) => refusal === undefined);
+  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : []);
+  const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
+  const again = await evaluating.phaseOf(repeated.filter((task) => !evaluating.hasFailedBefore(task)));
   const phases = [bricks, wholes, again];
   const total = phases.reduce((sum, { missing }) => sum + missing.length, 0);
   const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - total;
@@ -129,12 +135,17 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   const wholesCost = await evaluating.measure(wholes, total);
   const againCost =
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
-  const repeatCost = await evaluating.measure(again, total);
+  const worthRepeating = again.missing.filter((task) => !evaluating.hasFailedBefore(task));
+  const repeatCost = await evaluating.measure({ ...again, missing: worthRepeating }, total);
   if (measureEndToEnd) {
     await keepPlatformDocuments(request.models, models, evaluating.results, request, context.store);
   }
 
-  const interrupted = signal.aborted || phases.some(({ tasks }) => tasks.some((task) => !evaluating.has(task)));
+  const interrupted =
+    signal.aborted ||
+    phases.some(({ tasks }) => {
+      return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
+    });
   return composeAll(models, evaluating.results, system, {
     ...request,
     interrupted,
@@ -148,6 +159,15 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
       modelsAgain: repeatCost,
     },
   });
+}
+
+/** @throws PlatformError `unsupported` where the runtime refuses every model: then there is nothing to measure */
+function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringContext['onEvent']): void {
+  const refusals = models.flatMap(({ recipe, refusal }) => (refusal === undefined ? [] : `${recipe.name}: ${refusal}`));
+  if (models.length > 0 && refusals.length === models.length) {
+    throw new PlatformError('unsupported', refusals.join('\n'));
+  }
+  for (const message of refusals) onEvent({ kind: 'note', level: 'warning', message });
 }
 
 /** What is about to be measured. */
@@ -206,8 +226,8 @@ export function composeAll(
   const observations = results.observations();
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(inContext, observations);
-  const wholeOf = ({ whole: benchmark }: ComposableModel): EndToEnd | undefined => {
-    if (!measureEndToEnd || benchmark === undefined) return undefined;
+  const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
+    if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
     return { signature: benchmark.signature, first: on(FIRST_OCCASION), repeat: on(SECOND_OCCASION) };
   };
@@ -239,7 +259,7 @@ export function composeAll(
 function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): Estimate {
   if (refusal === undefined) return estimate;
   const signature = whole?.signature ?? '';
-  return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
+  return { ...estimate, missing: [{ signature, operators: ['whole graph'], shapes: [], count: 1, reason: refusal }] };
 }
 
 /** Everything that was measured for the models' bricks, each occasion once. */

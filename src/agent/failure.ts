@@ -11,9 +11,12 @@ const MESSAGE_LENGTH = 600;
 /** How C++, ONNX Runtime's arena and V8 say that memory ran out. */
 const OUT_OF_MEMORY = /bad_alloc|failed to allocate memory|allocation failed|out of memory/i;
 
+/** What ONNX Runtime says first of a model in a file, which is a temporary one of ours. */
+const TEMPORARY_FILE = /^Load model from \S+ failed: ?/;
+
 /** A message as one line of bearable length. */
 export function briefly(message: string): string {
-  const line = message.replace(/\s+/g, ' ').trim();
+  const line = message.replace(/\s+/g, ' ').trim().replace(TEMPORARY_FILE, '');
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
 }
 

@@ -16,3 +16,17 @@ export function durationOption(text: string): number {
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError(`expected a duration: ${DURATION_EXAMPLES}`);
 }
+
+/** Parses NAME=VALUE, the size of a symbolic dimension, collected over several uses of the option. */
+export function dimensionOption(
+  text: string,
+  bound: ReadonlyMap<string, number> = new Map(),
+): ReadonlyMap<string, number> {
+  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
+  const value = Number(match?.groups?.['value']);
+  if (match?.groups?.['name'] === undefined || value < 1) {
+    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
+  }
+  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
+  return new Map([...bound, [match.groups['name'], value]]);
+}

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type HostPort, parseHostPort } from '../rpc/loopback.js';
 
 /** The value of an option that is HOST:PORT. */
@@ -6,4 +6,9 @@ export function parseAddress(text: string): HostPort {
   const address = parseHostPort(text);
   if (address !== undefined) return address;
   throw new InvalidArgumentError('expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070');
+}
+
+/** An option that is HOST:PORT, with a default that help shows as it is typed. */
+export function addressOption(flags: string, description: string, address: string): Option {
+  return new Option(flags, description).argParser(parseAddress).default(parseAddress(address), address);
 }

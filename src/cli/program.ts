@@ -26,11 +26,13 @@ const EXAMPLES = `
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
   mlmodelscope dlbricks validate zoo:resnet18 my-model.onnx --threads 2
-  mlmodelscope registry models
+  mlmodelscope registry models`;
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate
-does not cover its whole model, or results wait for "store sync"),
-130 interrupted.`;
+/** After the help of every command. */
+const EXIT_CODES_HELP = `
+Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
+manifest, a model, a name that is not there); 3 partial (an estimate does not
+cover its whole model, or results wait for "store sync"); 130 interrupted.`;
 
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
@@ -38,6 +40,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
     .version(PLATFORM_VERSION)
     .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', EXIT_CODES_HELP)
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });

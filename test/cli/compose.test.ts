@@ -90,7 +90,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /^--system zzz: none of the store's systems begins like this; it has:\n/);
     assert(stderr.includes(fingerprint.slice(0, 12)));
   });

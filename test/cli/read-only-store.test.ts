@@ -32,7 +32,7 @@ describe('a store that is not there', { ...deadline, concurrency: 2 }, () => {
       const ending = await place.run([...args, '--store', 'missing']);
       assertOneMessage(ending);
       assert.match(ending.stderr, /^There is no store at .*missing: check --store/);
-      assert.equal(ending.code, 1);
+      assert.equal(ending.code, 2);
       assert.ok(!(await readdir(place.folder)).includes('missing'));
     });
   }

@@ -111,7 +111,7 @@ for (const kind of Object.keys(KINDS)) {
       const ending = await store('delete', signatureOf(0).slice(0, 10), 'abcdefabcdef');
       assertOneMessage(ending);
       assert.match(ending.stderr, /begins with abcdefabcdef; `mlmodelscope store list` shows them/);
-      assert.equal(ending.code, 1);
+      assert.equal(ending.code, 2);
       assert.equal((await left()).indices.length, 5);
     });
 

@@ -30,6 +30,11 @@ describe('a disturbance', () => {
     );
   });
 
+  test('of a failure is none: it has no latency', () => {
+    const outcome = { kind: 'failure', reason: 'unsupported', message: '' } as const;
+    assert.equal(isDisturbed({ ...measuredBeside(2000), outcome }), false);
+  });
+
   // LEAST_OTHERS_MS: three ticks of 10 ms, in which the operating system counts.
   test('counts from three ticks on', () => {
     const isDisturbedBy = (othersMs: number): boolean => {

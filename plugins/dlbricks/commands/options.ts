@@ -3,6 +3,7 @@ import {
   DEFAULT_FRAMEWORK,
   DEFAULT_LIMITS,
   DEFAULT_PROTOCOL,
+  dimensionOption,
   DURATION_EXAMPLES,
   durationMsOf,
   FRAMEWORK_NAMES,
@@ -17,17 +18,6 @@ import { runOptionsOf } from '../estimation.js';
 import type { Remeasure } from '../measure/remeasure.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
-
-/** `name=value` pairs, collected over several uses of the option. */
-function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
-  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
-  const value = Number(match?.groups?.['value']);
-  if (match?.groups?.['name'] === undefined || value < 1) {
-    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
-  }
-  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
-  return new Map([...bound, [match.groups['name'], value]]);
-}
 
 /** How models are cut and measured; undefined where the command line leaves it to a manifest or the default. */
 export interface MeasuringOptions {
@@ -87,7 +77,7 @@ export function addCutOptions(command: Command): Command {
       ).choices(CUTS),
     )
     .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumberOption(1, 65_536))
-    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption);
 }
 
 export function addMeasuringOptions(command: Command): Command {

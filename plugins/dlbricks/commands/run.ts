@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
+  checkDimensions,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
@@ -16,7 +17,6 @@ import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { settingsSchema } from '../settings.js';
 import { prepareOutputs, writeExports, writeShown } from './exports.js';
-import { checkDimensions } from './load-models.js';
 import {
   addPrecisionOptions,
   addReportingOptions,

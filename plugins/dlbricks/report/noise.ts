@@ -45,7 +45,9 @@ export interface NoiseFacts {
 }
 
 /** Warnings with a cause and a remedy; none on a quiet machine. */
-export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
+export function noiseWarnings({ measurements: taken, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
+  // What failed has no latency that anything could have disturbed.
+  const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
   const all = measurements.flatMap(({ conditions }) => conditions ?? []);
   const allCores = (conditions: Conditions): number => conditions.cores;
   const steal = shareOf(all, 'stealMs', allCores);

@@ -98,8 +98,7 @@ export function registerStoreDelete(parent: Command, host: CommandHost): void {
     .argument(
       '[id...]',
       'first digits of signatures or of systems; everything that begins so is deleted',
-      (text: string, before: readonly string[]) => [...before, idPrefix(text)],
-      [],
+      (text: string, before: readonly string[] | undefined) => [...(before ?? []), idPrefix(text)],
     )
     .option(...STORE)
     .option('--documents <name>', "documents of this kind, as 'store info' names them; spans are those of traces")

@@ -21,7 +21,8 @@ interface SystemCounts {
 
 async function countSystems(store: ResultStore): Promise<readonly SystemCounts[]> {
   const counts = new Map<string, SystemCounts>();
-  for await (const { system, outcome, measuredAt, ...rest } of store.listMeasurements()) {
+  for await (const measurement of store.listMeasurements()) {
+    const { system, outcome, measuredAt } = measurement;
     const known = counts.get(system.fingerprint) ?? {
       system,
       measurements: 0,
@@ -32,7 +33,7 @@ async function countSystems(store: ResultStore): Promise<readonly SystemCounts[]
     };
     known.measurements += 1;
     if (outcome.kind === 'failure') known.failed += 1;
-    if (isDisturbed(rest)) known.disturbed += 1;
+    if (isDisturbed(measurement)) known.disturbed += 1;
     if (measuredAt < known.oldest) known.oldest = measuredAt;
     if (measuredAt > known.newest) known.newest = measuredAt;
     counts.set(system.fingerprint, known);

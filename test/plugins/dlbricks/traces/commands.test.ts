@@ -103,7 +103,7 @@ describe('dlbricks import', () => {
     assert.equal(ending.code, 2);
     assertOneMessage(ending);
     assert.match(ending.stderr, /cut\.json: byte 5000: the file ends in the middle/);
-    assert.equal((await place.run(['dlbricks', 'compose', '--from-store'])).code, 1);
+    assert.equal((await place.run(['dlbricks', 'compose', '--from-store'])).code, 2);
   });
 });
 
