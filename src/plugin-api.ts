@@ -5,6 +5,7 @@ export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
 export { writeFileAtomically } from './base/atomic-file.js';
+export { defaultThreads } from './base/default-threads.js';
 export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
 export { schemaProblems } from './base/schema-problems.js';

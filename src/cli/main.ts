@@ -5,6 +5,7 @@ import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
+import { applyConfiguration } from './configuration.js';
 import { commandFailureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { loadPlugins } from './load-plugins.js';
@@ -73,6 +74,7 @@ async function main(argv: readonly string[]): Promise<number> {
   interruptOnSignals(interrupt);
   endOnStrayErrors(terminal, interrupt);
   try {
+    await applyConfiguration(process.env);
     await startTracing({ serviceName: serviceName(argv), environment: process.env });
   } catch (error) {
     const { message, exitCode } = commandFailureOf(error);

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
 import { registerAnalyzeCommand } from './commands/analyze.js';
+import { registerCompletionCommand } from './commands/completion.js';
 import { registerEvaluateCommand } from './commands/evaluate.js';
 import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
@@ -61,6 +62,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerZooCommand(program, host);
   registerStoreCommand(program, host);
   registerTraceCommand(program, host);
+  registerCompletionCommand(program, host);
   registerVersionCommand(program, host, plugins);
   inheritSettings(program);
   return program;

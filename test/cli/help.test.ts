@@ -42,6 +42,7 @@ const COMMANDS = [
   'trace list',
   'trace show',
   'trace export',
+  'completion',
 ];
 
 describe('help', { timeout: 300_000, concurrency: 2 }, () => {

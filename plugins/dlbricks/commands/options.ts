@@ -3,6 +3,7 @@ import {
   DEFAULT_FRAMEWORK,
   DEFAULT_LIMITS,
   DEFAULT_PROTOCOL,
+  defaultThreads,
   dimensionOption,
   DURATION_EXAMPLES,
   durationMsOf,
@@ -58,7 +59,13 @@ export interface PlaceOptions extends ReachOptions {
   readonly exportSvg?: string;
 }
 
-export const DEFAULTS = { threads: 1, batch: 1 } as const;
+export const DEFAULTS = {
+  /** @throws PlatformError `usage` where the environment says what cannot be */
+  get threads(): number {
+    return defaultThreads();
+  },
+  batch: 1,
+} as const;
 
 /** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});

@@ -9,7 +9,7 @@ import type { AgentOffer } from '../../directory/agent-offer.js';
 import { modelsFor } from '../../registry/built-in-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
-import { addressOption, parseAddress } from '../address.js';
+import { addressOption, parseAddress, serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 
 /** Default address of an agent. */
@@ -79,7 +79,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
         .choices(FRAMEWORK_NAMES)
         .default(DEFAULT_FRAMEWORK),
     )
-    .option('--server <host:port>', "the platform's server; the agent stays registered with it", parseAddress)
+    .addOption(serverOption("the platform's server; the agent stays registered with it"))
     .option(
       '--advertise <host:port>',
       'address that others use for this agent (default: the address of --listen)',

@@ -5,7 +5,7 @@ import { connectEvaluations, type EvaluationClient } from '../../evaluation/clie
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
-import { addressOption } from '../address.js';
+import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, type DoneEvent, leave, printOutcome, resultOf, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
@@ -69,7 +69,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       .command(name)
       .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
-      .addOption(addressOption('--server <host:port>', 'address of the server', DEFAULT_SERVER));
+      .addOption(addressOption('--server <host:port>', 'address of the server', DEFAULT_SERVER).env(SERVER_VARIABLE));
     return argument === undefined
       ? command
       : command.argument(argument, 'id that the submission printed, its first digits, or latest');

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
@@ -73,7 +74,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .option('--store <uri>', 'where the trace is kept')
     .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
-    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, 1024), 1)
+    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, MOST_THREADS), defaultThreads())
     .option(
       '--runs <n>',
       'number of runs without the profile; as many runs follow with it',

@@ -60,17 +60,20 @@ export interface Workplace {
 }
 
 /** What would make the command's surroundings differ from machine to machine. */
-const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR', 'MLMODELSCOPE_DEBUG'];
+const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR'];
+
+const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');
 
 export async function workplace(t: TestContext): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const path = (...names: readonly string[]): string => join(folder, ...names);
   const store = path('store');
-  const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.includes(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !isForeign(name));
   const env = {
     ...Object.fromEntries(inherited),
     HOME: folder,
+    XDG_CONFIG_HOME: path('no-configuration'),
     MLMODELSCOPE_STORE: store,
     MLMODELSCOPE_CACHE: path('cache'),
   };
