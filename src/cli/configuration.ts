@@ -1,12 +1,13 @@
 import envPaths from 'env-paths';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { PlatformError } from '../base/errors.js';
+import { ownValue } from '../base/own-value.js';
 import { MOST_THREADS, THREADS_VARIABLE } from '../base/default-threads.js';
 import { parseDocument } from '../manifest/document.js';
 import { manifestError } from '../manifest/index.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 import { validate } from '../manifest/validate.js';
-import { PlatformError } from '../base/errors.js';
 
 /** Names another configuration file. */
 const FILE_VARIABLE = 'MLMODELSCOPE_CONFIG';
@@ -59,7 +60,8 @@ export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promis
     MLMODELSCOPE_TOKEN_FILE: tokenFile === undefined ? undefined : beside(tokenFile),
     [THREADS_VARIABLE]: threads === undefined ? undefined : String(threads),
   };
-  for (const [variable, value] of Object.entries(settings)) {
-    if (value !== undefined && !environment[variable]) environment[variable] = value;
-  }
+  const unset = Object.entries(settings).filter(([variable, value]) => {
+    return value !== undefined && !ownValue(environment, variable);
+  });
+  Object.assign(environment, Object.fromEntries(unset));
 }

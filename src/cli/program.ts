@@ -47,6 +47,11 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
   program.addOption(traceLevel.choices(TRACE_LEVELS));
+  program.option(
+    '--plugin <path>',
+    'also load the plugin in this file or folder; may be repeated',
+    (path: string, before: readonly string[] = []) => [...before, path],
+  );
   addSecurityOptions(program);
   program.hook('preAction', async () =>
     host.secure(await loadSecurity(program.opts(), process.env, (line) => host.warn(line))),

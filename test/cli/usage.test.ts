@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { workplace, type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 import { chain } from './support/tiny-models.js';
 

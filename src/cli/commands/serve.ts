@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
@@ -42,7 +43,16 @@ function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Rec
     const value = ownValue(globals, key);
     return typeof value === 'string' ? [option, value] : [];
   });
-  return ['--plain-server', '--server', door, ...(store === undefined ? [] : ['--store', store]), ...passedOn];
+  const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
+  const named = plugins.flatMap((path) => ['--plugin', resolve(path)]);
+  return [
+    '--plain-server',
+    '--server',
+    door,
+    ...(store === undefined ? [] : ['--store', store]),
+    ...passedOn,
+    ...named,
+  ];
 }
 
 /** `mlmodelscope serve`: the platform, until it is stopped. */

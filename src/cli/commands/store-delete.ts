@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { CollectionShape } from '../../store/collection.js';
+import { countDocuments } from '../../store/count-documents.js';
 import { filteredKeys, filteredMeasurements, type MeasurementFilter } from '../../store/measurement-filter.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { anyDocumentOf } from '../../store/transfer-record.js';
@@ -55,11 +56,9 @@ async function shapeOf(store: ResultStore, name: string): Promise<CollectionShap
 }
 
 async function deleteDocuments(store: ResultStore, name: string, dryRun: boolean): Promise<string> {
-  const collection = store.collection(anyDocumentOf(await shapeOf(store, name)));
-  if (!dryRun) return `deleted ${counted(await collection.delete({}), 'document')} of ${name}`;
-  let documents = 0;
-  for await (const _ of collection.find({})) documents += 1;
-  return `would delete ${counted(documents, 'document')} of ${name}`;
+  const shape = await shapeOf(store, name);
+  if (dryRun) return `would delete ${counted(await countDocuments(store, shape), 'document')} of ${name}`;
+  return `deleted ${counted(await store.collection(anyDocumentOf(shape)).delete({}), 'document')} of ${name}`;
 }
 
 /** `mlmodelscope store prune`: deletes measurements that meet conditions. */

@@ -4,9 +4,9 @@ import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { isDisturbed } from '../../measurement/disturbance.js';
 import type { System } from '../../measurement/system.js';
+import { countDocuments } from '../../store/count-documents.js';
 import { placeOfStore } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { anyDocumentOf } from '../../store/transfer-record.js';
 import { STORE, type StoreOption } from './store-option.js';
 
 /** The measurements of one system, in numbers. */
@@ -41,12 +41,10 @@ async function countSystems(store: ResultStore): Promise<readonly SystemCounts[]
   return [...counts.values()];
 }
 
-async function countDocuments(store: ResultStore): Promise<readonly { name: string; documents: number }[]> {
+async function countCollections(store: ResultStore): Promise<readonly { name: string; documents: number }[]> {
   const counts: { name: string; documents: number }[] = [];
   for (const shape of await store.listCollections()) {
-    let documents = 0;
-    for await (const _ of store.collection(anyDocumentOf(shape)).find({})) documents += 1;
-    counts.push({ name: shape.name, documents });
+    counts.push({ name: shape.name, documents: await countDocuments(store, shape) });
   }
   return counts;
 }
@@ -77,7 +75,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
     .action(async ({ store: uri, json }: StoreOption & { readonly json?: true }) => {
       const store = await host.openStore(uri, { access: 'read' });
       const systems = await countSystems(store);
-      const collections = await countDocuments(store);
+      const collections = await countCollections(store);
       const place = placeOfStore(uri);
       if (json === true) {
         const counted = systems.map(({ system, ...counts }) => ({
