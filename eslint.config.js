@@ -39,9 +39,16 @@ const HOUSES = [
   },
 ];
 
+/** Its types may be imported anywhere. */
+const ONNX_RUNTIME = {
+  regex: '^onnxruntime-node$',
+  message: 'Import it from src/predictor/onnxruntime/library.js, which turns its telemetry off.',
+  allowTypeImports: true,
+};
+
 /** @param {string} regex @param {string} message */
 const forbid = (regex, message) => ({
-  '@typescript-eslint/no-restricted-imports': ['error', { patterns: [{ regex, message }] }],
+  '@typescript-eslint/no-restricted-imports': ['error', { patterns: [ONNX_RUNTIME, { regex, message }] }],
 });
 
 export default tseslint.config(
@@ -61,6 +68,10 @@ export default tseslint.config(
     ignores: ['src/base/own-value.ts'],
     plugins: { tables: { rules: { tables } } },
     rules: { 'tables/tables': 'error' },
+  },
+  {
+    files: ['**/*.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [ONNX_RUNTIME] }] },
   },
   ...HOUSES.map((house) => {
     const name = house.folder.replaceAll('/', '-');
@@ -93,6 +104,10 @@ export default tseslint.config(
       '^fast-check$',
       'Import fast-check from test/support/property.js, which keeps the seeds of failures.',
     ),
+  },
+  {
+    files: ['src/predictor/onnxruntime/library.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': 'off' },
   },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

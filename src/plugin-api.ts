@@ -3,13 +3,15 @@ export { z } from 'zod';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
 export { writeFileAtomically } from './base/atomic-file.js';
+export { defaultThreads } from './base/default-threads.js';
 export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
-export { wholeNumberOption } from './base/option-value.js';
+export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
+export { dimensionOption, wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
 
@@ -33,6 +35,7 @@ export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
+export { checkDimensions } from './registry/check-dimensions.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
@@ -51,6 +54,7 @@ export {
   setupKey,
   storedMeasurementSchema,
 } from './measurement/measurement.js';
+export { disturbanceOf, isDisturbed } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';

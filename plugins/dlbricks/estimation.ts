@@ -9,6 +9,7 @@ import { granularityOf } from './bricks/prepare-model.js';
 import { evaluate } from './evaluate.js';
 import type { MeasuringContext } from './measure/measure-all.js';
 import type { EstimateResult } from './report/evaluation-result.js';
+import type { Remeasure } from './measure/remeasure.js';
 import { type Report, reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
@@ -20,6 +21,8 @@ export interface Estimation {
   readonly batch: number;
   readonly protocol: Protocol;
   readonly limits: Limits;
+  /** Which stored measurements are taken again. */
+  readonly remeasure?: Remeasure | undefined;
   /** When it began, by performance.now(). */
   readonly startMs: number;
 }
@@ -42,7 +45,7 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
  * server.
  */
 export async function runEstimation(
-  { models, settings, threads, batch, protocol, limits, startMs }: Estimation,
+  { models, settings, threads, batch, protocol, limits, remeasure, startMs }: Estimation,
   context: MeasuringContext,
 ): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
   const { agent } = context;
@@ -59,6 +62,7 @@ export async function runEstimation(
       limits,
       measureEndToEnd,
       precision,
+      remeasure,
       readingMs: performance.now() - startMs,
     },
     context,

@@ -1,4 +1,4 @@
-import type { LoadedModel, Measurement, System } from '../../src/plugin-api.js';
+import { type LoadedModel, type Measurement, PlatformError, type System } from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import { prepareAll } from './bricks/prepare-all.js';
 import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
@@ -10,7 +10,9 @@ import { compose, type Estimate } from './estimate/compose.js';
 import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { knownResults, KnownResults, wantedOf } from './measure/results.js';
+import { type Phase, phaseOf } from './measure/phase.js';
+import { DEFAULT_REMEASURE, type Remeasure } from './measure/remeasure.js';
+import { KnownResults } from './measure/results.js';
 import {
   firstTasks,
   FIRST_OCCASION,
@@ -30,12 +32,8 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly measureEndToEnd: boolean;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
-}
-
-/** Tasks of one round of measuring, and how many the store had. */
-interface Phase {
-  readonly tasks: readonly Task[];
-  readonly missing: readonly Task[];
+  /** The stored measurements that are taken again; by default disturbed ones, while the machine is quiet. */
+  readonly remeasure?: Remeasure | undefined;
 }
 
 /** One evaluation: its known measurements, its new ones, and their cost. */
@@ -48,6 +46,7 @@ class Evaluating {
   constructor(
     private readonly context: MeasuringContext,
     private readonly system: System,
+    private readonly remeasure: Remeasure,
   ) {
     this.#measuring = new Measuring(context, this.#results);
   }
@@ -61,26 +60,36 @@ class Evaluating {
   }
 
   /** Looks up the measurements of some tasks in the store. */
-  async phaseOf(tasks: readonly Task[]): Promise<Phase> {
-    const wanted = tasks.map(({ request }) => wantedOf(request));
-    this.#results.add(await knownResults(wanted, this.system, this.context.store));
-    return { tasks, missing: tasks.filter((task) => !this.has(task)) };
+  phaseOf(tasks: readonly Task[]): Promise<Phase> {
+    const { system, remeasure } = this;
+    return phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
   }
 
   has({ request }: Task): boolean {
     return this.#results.get(request) !== undefined;
   }
 
-  /** Measures the missing tasks. @param total of the measurements that are counted as one */
-  async measure({ tasks, missing }: Phase, total?: number): Promise<PhaseCost> {
+  /** Whether the task failed on the first occasion, so that there is nothing to repeat. */
+  hasFailedBefore({ request }: Task): boolean {
+    if (request.occasion === FIRST_OCCASION) return false;
+    return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
+  }
+
+  /**
+   * Measures the missing tasks, then disturbed ones again.
+   *
+   * @param total of the measurements that are counted as one
+   */
+  async measure({ tasks, missing, disturbed }: Phase, total?: number): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
+    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
     const position = total === undefined ? undefined : { before: this.#done, total };
     const measured = await this.#measuring.measure(missing, position);
     this.#measured += measured;
     if (total !== undefined) this.#done += measured;
-    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
+    this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
   }
 }
@@ -101,7 +110,8 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
  */
 export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
   const { agent, onEvent, signal } = context;
-  const { runOptions, measureEndToEnd } = request;
+  const { runOptions, measureEndToEnd, remeasure = DEFAULT_REMEASURE } = request;
+
   const system = await agent.system(runOptions);
   const startMs = performance.now();
   const models = await prepareAll(request.models, {
@@ -114,14 +124,14 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
     },
   });
   const preparingMs = performance.now() - startMs;
-  for (const { recipe, refusal } of models) {
-    if (refusal !== undefined) onEvent({ kind: 'note', level: 'warning', message: `${recipe.name}: ${refusal}` });
-  }
+  tellOfRefusals(models, onEvent);
 
-  const evaluating = new Evaluating(context, system);
+  const evaluating = new Evaluating(context, system, remeasure);
   const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
-  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, FIRST_OCCASION, request) : []);
-  const again = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(models, SECOND_OCCASION, request) : []);
+  const runnable = models.filter(({ refusal }) => refusal === undefined);
+  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : []);
+  const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
+  const again = await evaluating.phaseOf(repeated.filter((task) => !evaluating.hasFailedBefore(task)));
   const phases = [bricks, wholes, again];
   const total = phases.reduce((sum, { missing }) => sum + missing.length, 0);
   const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - total;
@@ -131,12 +141,17 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   const wholesCost = await evaluating.measure(wholes, total);
   const againCost =
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
-  const repeatCost = await evaluating.measure(again, total);
+  const worthRepeating = again.missing.filter((task) => !evaluating.hasFailedBefore(task));
+  const repeatCost = await evaluating.measure({ ...again, missing: worthRepeating }, total);
   if (measureEndToEnd) {
     await keepPlatformDocuments(request.models, models, evaluating.results, request, context.store);
   }
 
-  const interrupted = signal.aborted || phases.some(({ tasks }) => tasks.some((task) => !evaluating.has(task)));
+  const interrupted =
+    signal.aborted ||
+    phases.some(({ tasks }) => {
+      return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
+    });
   return composeAll(models, evaluating.results, system, {
     ...request,
     interrupted,
@@ -154,6 +169,15 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
       modelsAgain: repeatCost,
     },
   });
+}
+
+/** @throws PlatformError `unsupported` where the runtime refuses every model: then there is nothing to measure */
+function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringContext['onEvent']): void {
+  const refusals = models.flatMap(({ recipe, refusal }) => (refusal === undefined ? [] : `${recipe.name}: ${refusal}`));
+  if (models.length > 0 && refusals.length === models.length) {
+    throw new PlatformError('unsupported', refusals.join('\n'));
+  }
+  for (const message of refusals) onEvent({ kind: 'note', level: 'warning', message });
 }
 
 /** Announces what is measured. */
@@ -212,8 +236,8 @@ export function composeAll(
   const observations = results.observations();
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(inContext, observations);
-  const wholeOf = ({ whole: benchmark }: ComposableModel): EndToEnd | undefined => {
-    if (!measureEndToEnd || benchmark === undefined) return undefined;
+  const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
+    if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
     return { signature: benchmark.signature, first: on(FIRST_OCCASION), repeat: on(SECOND_OCCASION) };
   };
@@ -245,7 +269,7 @@ export function composeAll(
 function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): Estimate {
   if (refusal === undefined) return estimate;
   const signature = whole?.signature ?? '';
-  return { ...estimate, missing: [{ signature, operators: ['whole graph'], count: 1, reason: refusal }] };
+  return { ...estimate, missing: [{ signature, operators: ['whole graph'], shapes: [], count: 1, reason: refusal }] };
 }
 
 /** All measurements of the models' bricks, each occasion once. */

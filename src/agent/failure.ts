@@ -11,9 +11,12 @@ const MESSAGE_LENGTH = 600;
 /** The messages of C++, ONNX Runtime's arena and V8 where memory runs out. */
 const OUT_OF_MEMORY = /bad_alloc|failed to allocate memory|allocation failed|out of memory/i;
 
+/** The beginning of ONNX Runtime's messages about a model in a file; the file is a temporary one of the worker. */
+const TEMPORARY_FILE = /^Load model from \S+ failed: ?/;
+
 /** A message as one line of limited length. */
 export function briefly(message: string): string {
-  const line = message.replace(/\s+/g, ' ').trim();
+  const line = message.replace(/\s+/g, ' ').trim().replace(TEMPORARY_FILE, '');
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
 }
 

@@ -1,5 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
+import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
 import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
@@ -19,6 +20,8 @@ export interface FakeAgentOptions {
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
+  /** What else happens on the machine; without it, the machine does not tell. */
+  readonly conditionsOf?: (benchmark: Benchmark) => Conditions;
 }
 
 export interface FakeAgent extends BenchmarkAgent {
@@ -38,6 +41,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     measuresTogether = true,
     processor = 'fake processor',
     measuredAt = '2026-01-01T00:00:00Z',
+    conditionsOf,
   } = options;
   const measured: string[] = [];
   const systemOf = (runOptions: RunOptions) => {
@@ -94,6 +98,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
           costMs: spentMs.reduce((sum, ms) => sum + ms, SESSION_MS),
           sessionMs: SESSION_MS,
           peakMemoryBytes: 100 * 2 ** 20,
+          ...(conditionsOf === undefined ? {} : { conditions: conditionsOf(benchmark) }),
           measuredAt,
         };
         yield { index, measurement };

@@ -16,13 +16,13 @@ export type ErrorCode =
   | 'storage' // the store or the disk failed
   | 'internal';
 
-/** The process's exit code per error code; 0 is done, 3 (partial) is no error. */
+/** The process's exit code per error code: 2 where what the user gave is wrong, 1 where it could not be done. */
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   usage: 2,
   manifest: 2,
-  model: 1,
+  model: 2,
   unsupported: 1,
-  not_found: 1,
+  not_found: 2,
   unavailable: 1,
   exhausted: 1,
   unauthenticated: 1,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { DURATION_EXAMPLES, durationMsOf } from './duration.js';
 
 /** Parses a whole number within bounds, both included, as an option's value. */
 export function wholeNumberOption(least: number, most: number): (text: string) => number {
@@ -7,4 +8,25 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
     throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
   };
+}
+
+/** Parses a duration as an option's value, into milliseconds. */
+export function durationOption(text: string): number {
+  const ms = durationMsOf(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(`expected a duration: ${DURATION_EXAMPLES}`);
+}
+
+/** Parses NAME=VALUE, the size of a symbolic dimension, collected over several uses of the option. */
+export function dimensionOption(
+  text: string,
+  bound: ReadonlyMap<string, number> = new Map(),
+): ReadonlyMap<string, number> {
+  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
+  const value = Number(match?.groups?.['value']);
+  if (match?.groups?.['name'] === undefined || value < 1) {
+    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
+  }
+  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
+  return new Map([...bound, [match.groups['name'], value]]);
 }

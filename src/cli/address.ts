@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type HostPort, parseHostPort } from '../rpc/loopback.js';
 
 /** The value of an option that is HOST:PORT. */
@@ -6,4 +6,17 @@ export function parseAddress(text: string): HostPort {
   const address = parseHostPort(text);
   if (address !== undefined) return address;
   throw new InvalidArgumentError('expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070');
+}
+
+/** Names the platform's server for commands that are not told otherwise. */
+export const SERVER_VARIABLE = 'MLMODELSCOPE_SERVER';
+
+/** The option that names the platform's server. */
+export function serverOption(description: string): Option {
+  return new Option('--server <host:port>', description).argParser(parseAddress).env(SERVER_VARIABLE);
+}
+
+/** An option that is HOST:PORT, with a default that help shows as it is typed. */
+export function addressOption(flags: string, description: string, address: string): Option {
+  return new Option(flags, description).argParser(parseAddress).default(parseAddress(address), address);
 }

@@ -87,14 +87,15 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     warn,
     progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
-    openStore: async (uri) => {
+    openStore: async (uri, access) => {
       const store = await openStore(uri, {
+        ...access,
         onWarning: (message) => warn(`warning: ${message}`),
         onSpooled: () => (isSpooled = true),
         signal,
       });
       stores.push(store);
-      await keepSpans(store);
+      if (store.isReadOnly !== true) await keepSpans(store);
       return store;
     },
     loadModel,

@@ -1,32 +1,86 @@
-import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { messageOf } from '../base/errors.js';
 import type { Plugin } from '../evaluation/plugin.js';
 
 /** Built beside src: dist/plugins. */
-const PLUGINS_FOLDER = new URL('../../plugins/', import.meta.url);
+const BUILT_IN = fileURLToPath(new URL('../../plugins/', import.meta.url));
+
+/** Where packages lie that were installed beside this one, in the same node_modules. */
+const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** What a package is called that is a plugin. */
+const PACKAGE = /^mlmodelscope-plugin-/;
+
+/** What every plugin has; the rest is looked at where it is used. */
+const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
+
+export interface LoadPluginsOptions {
+  /** Files and folders that the user names. */
+  readonly paths: readonly string[];
+  /** The user's own folder of plugins. */
+  readonly folder: string;
+  /** Told of each plugin that does not load, with the cause: the others do. */
+  readonly onWarning: (message: string) => void;
+}
+
+/** Folders in a folder, in alphabetical order; none where it is not there. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
+  return names.sort().map((name) => join(folder, name));
+}
+
+async function fileOf(path: string): Promise<string> {
+  return (await stat(path)).isDirectory() ? join(path, 'index.js') : path;
+}
+
+async function load(path: string): Promise<Plugin> {
+  const { default: plugin } = (await import(pathToFileURL(await fileOf(path)).href)) as { default?: unknown };
+  const result = pluginSchema.safeParse(plugin);
+  if (!result.success) throw new Error('its default export is no plugin: it has no name and version');
+  return plugin as Plugin;
+}
+
+/** The main file of an installed package, as Node finds it. */
+function mainOf(folder: string): string {
+  return fileURLToPath(import.meta.resolve(basename(folder)));
+}
 
 /**
- * Imports every plugin that was built with the platform, in alphabetical order.
- * @throws PlatformError `internal` naming the plugin that does not load
+ * Imports the plugins that were built with the platform, those that are installed beside it as packages called
+ * `mlmodelscope-plugin-NAME`, those in the user's folder, and those that the user names. One that does not load, or has the
+ * name of an earlier one, is left out with a warning.
  */
-export async function loadPlugins(): Promise<readonly Plugin[]> {
-  const entries = await readdir(fileURLToPath(PLUGINS_FOLDER), { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  return Promise.all(
-    names.sort().map(async (name) => {
-      try {
-        const module = (await import(new URL(`${name}/index.js`, PLUGINS_FOLDER).href)) as { default: Plugin };
-        return module.default;
-      } catch (error) {
-        throw new PlatformError(
-          'internal',
-          `plugin ${name} does not load: ${messageOf(error)}; build again with make build`,
-          {
-            cause: error,
-          },
-        );
-      }
-    }),
-  );
+export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptions): Promise<readonly Plugin[]> {
+  const packages = basename(INSTALLED) === 'node_modules' ? await foldersIn(INSTALLED) : [];
+  const places: readonly (readonly [string, () => string])[] = [
+    ...(await foldersIn(BUILT_IN)).map((path) => [path, () => path] as const),
+    ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => mainOf(path)] as const),
+    ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
+    ...paths.map((path) => [path, () => resolve(path)] as const),
+  ];
+  const plugins = new Map<string, Plugin>();
+  for (const [place, find] of places) {
+    try {
+      const plugin = await load(find());
+      if (plugins.has(plugin.name)) throw new Error(`there is another plugin called ${plugin.name}`);
+      plugins.set(plugin.name, plugin);
+    } catch (error) {
+      onWarning(`the plugin at ${place} does not load: ${messageOf(error)}`);
+    }
+  }
+  return [...plugins.values()];
+}
+
+/** The values of `--plugin` on a command line, which has to be known before the commands are. */
+export function pluginPaths(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  const words = end < 0 ? argv : argv.slice(0, end);
+  return words.flatMap((word, index) => {
+    if (word === '--plugin') return words[index + 1] ?? [];
+    return word.startsWith('--plugin=') ? word.slice('--plugin='.length) : [];
+  });
 }

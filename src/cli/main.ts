@@ -1,13 +1,15 @@
 #!/usr/bin/env node
+import { dirname, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
+import { applyConfiguration, configurationFile } from './configuration.js';
 import { commandFailureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
-import { loadPlugins } from './load-plugins.js';
+import { loadPlugins, pluginPaths } from './load-plugins.js';
 import { createProgram, type GlobalOptions } from './program.js';
 import { processTerminal, type Terminal } from './terminal.js';
 
@@ -56,7 +58,10 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
 
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
-    const program = createProgram(host, terminal, await loadPlugins());
+    const onWarning = (message: string): void => host.warn(`warning: ${message}`);
+    const folder = join(dirname(configurationFile(process.env)), 'plugins');
+    const plugins = await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
+    const program = createProgram(host, terminal, plugins);
     program.parseOptions([...argv]);
     const { traceLevel } = program.opts<GlobalOptions>();
     const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });
@@ -76,6 +81,7 @@ async function main(argv: readonly string[]): Promise<number> {
   interruptOnSignals(interrupt);
   endOnStrayErrors(terminal, interrupt);
   try {
+    await applyConfiguration(process.env);
     await startTracing({ serviceName: serviceName(argv), environment: process.env });
   } catch (error) {
     const { message, exitCode } = commandFailureOf(error);

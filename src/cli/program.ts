@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
 import { registerAnalyzeCommand } from './commands/analyze.js';
+import { registerCompletionCommand } from './commands/completion.js';
 import { registerEvaluateCommand } from './commands/evaluate.js';
 import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
@@ -26,11 +27,13 @@ const EXAMPLES = `
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
   mlmodelscope dlbricks validate zoo:resnet18 my-model.onnx --threads 2
-  mlmodelscope registry models
+  mlmodelscope registry models`;
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or manifest, 3 partial (an estimate
-does not cover its whole model, or results wait for "store sync"),
-130 interrupted.`;
+/** After the help of every command. */
+const EXIT_CODES_HELP = `
+Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
+manifest, a model, a name that is not there); 3 partial (an estimate does not
+cover its whole model, or results wait for "store sync"); 130 interrupted.`;
 
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
@@ -38,11 +41,17 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
     .version(PLATFORM_VERSION)
     .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', EXIT_CODES_HELP)
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
   program.addOption(traceLevel.choices(TRACE_LEVELS));
+  program.option(
+    '--plugin <path>',
+    'also load the plugin in this file or folder; may be repeated',
+    (path: string, before: readonly string[] = []) => [...before, path],
+  );
   addSecurityOptions(program);
   program.hook('preAction', async () =>
     host.secure(await loadSecurity(program.opts(), process.env, (line) => host.warn(line))),
@@ -58,6 +67,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerZooCommand(program, host);
   registerStoreCommand(program, host);
   registerTraceCommand(program, host);
+  registerCompletionCommand(program, host);
   registerVersionCommand(program, host, plugins);
   inheritSettings(program);
   return program;

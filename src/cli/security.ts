@@ -26,6 +26,7 @@ const OTHERS = 0o077;
 type Warn = (message: string) => void;
 
 const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
+const TOKEN_FILE_VARIABLE = 'MLMODELSCOPE_TOKEN_FILE';
 
 /** Too long to guess. */
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
@@ -72,8 +73,13 @@ function assertUsable(identity: Identity | undefined, caPem: Buffer | undefined)
   }
 }
 
-async function tokenFrom(flags: SecurityFlags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const { tokenFile } = flags;
+/** The file that holds the token: the option's, else that of the environment where that holds no token itself. */
+function tokenFileOf({ tokenFile }: SecurityFlags, environment: NodeJS.ProcessEnv): string | undefined {
+  if (tokenFile !== undefined || environment[TOKEN_VARIABLE]) return tokenFile;
+  return environment[TOKEN_FILE_VARIABLE] || undefined;
+}
+
+async function tokenFrom(tokenFile: string | undefined, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const text = tokenFile === undefined ? environment[TOKEN_VARIABLE] : String(await read('--token-file', tokenFile));
   if (text === undefined || (tokenFile === undefined && text === '')) return undefined;
   const token = text.trim();
@@ -97,8 +103,9 @@ export async function loadSecurity(
   const identity = await identityFrom(flags);
   const caPem = flags.tlsCa === undefined ? undefined : await read('--tls-ca', flags.tlsCa);
   assertUsable(identity, caPem);
-  const token = await tokenFrom(flags, environment);
+  const tokenFile = tokenFileOf(flags, environment);
+  const token = await tokenFrom(tokenFile, environment);
   if (flags.tlsKey !== undefined) await warnOfReaders('--tls-key', flags.tlsKey, warn);
-  if (flags.tokenFile !== undefined) await warnOfReaders('--token-file', flags.tokenFile, warn);
+  if (tokenFile !== undefined) await warnOfReaders('--token-file', tokenFile, warn);
   return { server: { identity, clientCaPem: caPem, token }, client: { caPem, identity, token } };
 }

@@ -41,8 +41,11 @@ export interface CommandHost {
    * @throws PlatformError `usage` for a framework where there is a server, which has its own
    */
   connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent>;
-  /** The store at `uri`, or the user's own; closed when the command ends. */
-  openStore(uri: string | undefined): Promise<ResultStore>;
+  /**
+   * The store at `uri`, or the user's own; closed when the command ends. A command that changes nothing opens it to read:
+   * then a store that is named and not there is an error, and one that cannot be written to will do.
+   */
+  openStore(uri: string | undefined, options?: { readonly access: 'read' }): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
   /** Sets the exit code for the end of the command; 0 without a call. */
   setExitCode(code: 0 | 3 | 130): void;

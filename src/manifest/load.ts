@@ -40,6 +40,13 @@ function header(kind: ManifestKind): string {
   return `${kind}/v1`;
 }
 
+/** The commands that take manifests of a kind, for messages of other commands. */
+export function takenBy(kind: ManifestKind | undefined): string {
+  if (kind === 'model') return ' (`mlmodelscope dlbricks validate` takes models)';
+  if (kind === 'evaluation') return ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)';
+  return '';
+}
+
 /** The stated kind of a document; undefined where it states none or an unknown one. */
 export function statedKind({ root }: ManifestDocument): ManifestKind | undefined {
   const node = nodeAt(root, ['dlspec']);
@@ -57,7 +64,7 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   const node = nodeAt(document.root, ['dlspec']);
   const headers = wanted.map(header);
   const meant = node?.kind === 'scalar' ? suggestion(node.text, headers) : undefined;
-  const found = describe(node) + (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
+  const found = describe(node) + (meant === undefined ? takenBy(stated) : ` (did you mean ${quoted(meant)}?)`);
   const problem = problemAt(document, ['dlspec'], headers.map(quoted).join(' or '), found);
   return { ok: false, problems: byPosition([...document.problems, problem]) };
 }

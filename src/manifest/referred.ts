@@ -1,6 +1,6 @@
 import { type ManifestDocument, parseDocument } from './document.js';
 import { DISK } from './files.js';
-import { interpretDocument, type ManifestKind, type ManifestOf, statedKind } from './load.js';
+import { interpretDocument, type ManifestKind, type ManifestOf, statedKind, takenBy } from './load.js';
 import type { Loaded, Problem, Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 
@@ -31,7 +31,7 @@ export async function loadReferred<K extends ManifestKind>(
   if (!document.ok) return document;
   const stated = statedKind(document);
   if (stated !== undefined && stated !== kind) {
-    return { ok: false, problems: [report(expected, `one of kind ${stated} at ${quoted(path)}`)] };
+    return { ok: false, problems: [report(expected, `one of kind ${stated} at ${quoted(path)}${takenBy(stated)}`)] };
   }
   return { ok: true, document, loaded: interpretDocument(document, [kind]) };
 }

@@ -40,6 +40,7 @@ export function bindDimensions(model: Model, bindings: ReadonlyMap<string, numbe
   const types = new Map([...graph.types].map(([name, type]) => [name, bind(type, inputs.has(name))]));
   const bound = { ...model, graph: { ...graph, types } };
   for (const name of graph.inputs) checkInput(bound, name);
+  checkNamed(bound);
   checkBatch(bound, batch);
   return bound;
 }
@@ -77,17 +78,32 @@ function checkInput({ source, graph }: Model, name: string): void {
       `${input} does not state its number of dimensions. Export the model with input shapes.`,
     );
   }
-  const index = dims.findIndex(isSymbol);
+  const index = dims.indexOf('');
   if (index < 0) return;
-  const symbol = dims[index] as string;
-  if (symbol === '') {
-    const problem = `dimension ${index} has neither a size nor a name`;
-    throw new PlatformError('model', `${input}: ${problem}. Export the model with names for its dynamic dimensions.`);
-  }
+  const problem = `dimension ${index} has neither a size nor a name`;
+  throw new PlatformError('model', `${input}: ${problem}. Export the model with names for its dynamic dimensions.`);
+}
+
+/** All sizes that are missing are named at once. */
+function checkNamed({ source, graph }: Model): void {
+  const open = graph.inputs.flatMap((name) => {
+    return (graph.types.get(name)?.dims ?? []).filter(isSymbol).map((symbol) => [symbol, name] as const);
+  });
+  if (open.length === 0) return;
+  const inputs = new Map<string, string[]>();
+  for (const [symbol, name] of open) inputs.set(symbol, [...(inputs.get(symbol) ?? []), name]);
+  const symbols = [...inputs.keys()];
+  const problems = symbols.map((symbol) => {
+    const [first = '', ...others] = new Set(inputs.get(symbol));
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `dimension ${quoted(symbol)} of input ${quoted(first)}${more}`;
+  });
+  const options = symbols.map((symbol) => `--dimension ${symbol}=SIZE`).join(' ');
+  const what = symbols.length === 1 ? 'size is' : 'sizes are';
   throw new PlatformError(
     'model',
-    `${input}: the size of dimension ${quoted(symbol)} is not known. ` +
-      `Give it with --dimension ${symbol}=SIZE, or under "dimensions" in the model's manifest.`,
+    `${source}: the ${what} not known of ${listed(problems)}. ` +
+      `Give ${symbols.length === 1 ? 'it' : 'them'} with ${options}, or under "dimensions" in the model's manifest.`,
   );
 }
 

@@ -91,6 +91,11 @@ function adviceFor(kind: PeerKind, cause: string): string {
   return 'check the address, and that both sides use TLS with certificates that the other trusts (--tls-ca, --tls-cert, --tls-key)';
 }
 
+const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
+  agent: "name an agent instead; `mlmodelscope registry agents --server ADDRESS` lists a server's",
+  server: 'name a server instead (`mlmodelscope serve`); an agent takes `mlmodelscope dlbricks run --server ADDRESS`',
+};
+
 /** The error that a client throws for an answer that is not OK. */
 export function errorOf(answer: StatusObject, { kind, address }: Peer): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
@@ -100,6 +105,11 @@ export function errorOf(answer: StatusObject, { kind, address }: Peer): Platform
   switch (answer.code) {
     case status.UNAVAILABLE:
       return new PlatformError(code, `the ${kind} at ${address} does not answer (${cause}); ${adviceFor(kind, cause)}`);
+    case status.UNIMPLEMENTED:
+      return new PlatformError(
+        code,
+        `what answers at ${address} is no ${kind}, or one of another version; ${OTHER_KIND[kind].replace('ADDRESS', address)}`,
+      );
     case status.DEADLINE_EXCEEDED:
       return new PlatformError(code, `the ${kind} at ${address} does not answer in time; ${adviceFor(kind, '')}`);
     default:

@@ -254,6 +254,9 @@ export class Platform {
   async #recordOf(id: string): Promise<EvaluationRecord> {
     const record = ID.test(id) ? await this.#collections.records.get({ id }) : undefined;
     if (record !== undefined) return record;
-    throw new PlatformError('not_found', `there is no evaluation ${ID.test(id) ? id : 'of that id'} here; list them`);
+    throw new PlatformError(
+      'not_found',
+      `there is no evaluation ${ID.test(id) ? id : 'of that id'} here; \`mlmodelscope evaluations list\` shows those that are`,
+    );
   }
 }

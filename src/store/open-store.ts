@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { PlatformError } from '../base/errors.js';
-import { openEmbeddedStore } from './embedded/open.js';
+import { openEmbeddedStore, openEmbeddedStoreToRead } from './embedded/open.js';
+import { placeOf } from './mongodb/place.js';
 import { openMemoryStore } from './memory/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
 import type { Transferred } from './transfer.js';
@@ -16,17 +18,21 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * Opens the store that `uri` names; without one that of the environment variable MLMODELSCOPE_STORE, and without that the
  * user's own (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
  *
- * Throws a PlatformError: `usage` for a URI that names no store, `unavailable` for a server that does not answer, `storage`
+ * To be read, a store that is named has to be there; the user's own is empty as long as it is not.
+ *
+ * Throws a PlatformError: `usage` for a URI that names no store, `not_found` for one that is not there, `unavailable` for a server that does not answer, `storage`
  * when the store cannot be opened.
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
   const chosen = chosenStore(uri);
   const scheme = schemeOf(chosen);
+  const openEmbedded = options.access === 'read' ? openEmbeddedStoreToRead : openEmbeddedStore;
+  if (options.access === 'read' && chosen === defaultStoreFolder() && !existsSync(chosen)) return openMemoryStore();
   switch (scheme) {
     case undefined:
-      return openEmbeddedStore(folderOfPath(chosen), options);
+      return openEmbedded(folderOfPath(chosen), options);
     case 'file':
-      return openEmbeddedStore(folderOfFileUri(chosen), options);
+      return openEmbedded(folderOfFileUri(chosen), options);
     case 'memory':
       if (chosen.length > 'memory:'.length) throw wrongUri('memory: takes nothing after the colon');
       return openMemoryStore();
@@ -57,6 +63,19 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
   }
   const { syncSpool } = await import('./spool/sync.js');
   return syncSpool(chosen, dataFolder(), options);
+}
+
+/**
+ * Where the store that `uri` names is, as for {@link openStore}, in words that may be shown: without user and password.
+ *
+ * @throws as openStore for a URI that names no store
+ */
+export function placeOfStore(uri: string | undefined): string {
+  const chosen = chosenStore(uri);
+  const scheme = schemeOf(chosen);
+  if (scheme === undefined) return folderOfPath(chosen);
+  if (scheme === 'file') return folderOfFileUri(chosen);
+  return scheme.startsWith('mongodb') ? placeOf(chosen, {}).text : `${scheme}:`;
 }
 
 /** Default place of results: `store` in the user's data folder. */

@@ -1,4 +1,4 @@
-import type { Measurement } from '../measurement/measurement.js';
+import type { Measurement, MeasurementKey } from '../measurement/measurement.js';
 import type { System } from '../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from './collection.js';
 
@@ -8,6 +8,9 @@ import type { Collection, CollectionDefinition, CollectionShape } from './collec
  * promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
+  /** Whether everything that would change it is refused. */
+  readonly isReadOnly?: boolean;
+
   /** Inserts, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
@@ -21,7 +24,13 @@ export interface ResultStore {
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
-  /** Every system that has at least one measurement, once per fingerprint. */
+  /** Removes those with these keys, as far as they are there. Not all or nothing. @returns how many there were */
+  deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number>;
+
+  /**
+   * Every system that measurements were put of, once per fingerprint; also where they have been deleted since, because other
+   * processes may be about to put more.
+   */
   listSystems(): Promise<readonly System[]>;
 
   /** Every measurement, in the order of their keys; for moving a store. What cannot be read is left out, with a warning. */
@@ -43,6 +52,8 @@ export interface StoreOptions {
   readonly onWarning?: (message: string) => void;
   /** For a server: called once, when something stays on this machine because the server is gone. */
   readonly onSpooled?: () => void;
+  /** To read only: nothing is created, and a store that this user cannot write to will do. */
+  readonly access?: 'read';
   /** Aborted: no more waiting for a server that is away. */
   readonly signal?: AbortSignal;
 }

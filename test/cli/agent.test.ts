@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
 import { untilSomethingIsStored } from './support/stored.js';
-import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
 
 /** Port 1 has no listener on a machine like this. */
 const NOBODY = '127.0.0.1:1';
@@ -37,7 +37,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     assert.equal(there.code, 0);
     assert.equal(reportIn(there).models[0]?.coverage, 1);
     // It is this machine, so that what it measured counts here.
-    const here = await place.run(args);
+    const here = await place.run([...args, ...AS_STORED]);
     assert.equal(planIn(here).toMeasure, 0);
     assert.deepEqual(findingsIn(here), findingsIn(there));
   });

@@ -24,7 +24,7 @@ it('analyze says what was meant by an unknown name, and what is wrong with a set
     [['latency', 'runs', '--setting', 'percentiles'], /expected KEY=VALUE/],
   ];
   for (const [args, problem] of cases) {
-    const { stderr, code } = await place.run(['analyze', ...args]);
+    const { stderr, code } = await place.run(['analyze', ...args], { env: { MLMODELSCOPE_STORE: 'memory:' } });
     assert.match(stderr, problem);
     assert.equal(code, 2);
   }

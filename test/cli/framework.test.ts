@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { deadline, workplace } from './support/command.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
-import { QUICK } from './support/tiny-models.js';
+import { AS_STORED, QUICK } from './support/tiny-models.js';
 
 /** No brick is measured again to know it better. */
 const ONCE = ['--target-error', '1000'] as const;
@@ -17,7 +17,7 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
     const args = ['dlbricks', 'validate', 'conv.onnx', ...QUICK, ...ONCE, '--export-json', '-'];
     const web = await place.run([...args, ...WEB]);
     const native = await place.run(args);
-    const again = await place.run([...args, ...WEB]);
+    const again = await place.run([...args, ...WEB, ...AS_STORED]);
     assert.deepEqual([web.code, native.code, again.code], [0, 0, 0], web.stderr + native.stderr);
 
     const [ofWeb, ofNative] = [reportIn(web), reportIn(native)];

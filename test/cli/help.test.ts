@@ -30,6 +30,10 @@ const COMMANDS = [
   'registry agents',
   'zoo',
   'store',
+  'store info',
+  'store list',
+  'store prune',
+  'store delete',
   'store export',
   'store import',
   'store sync',
@@ -38,6 +42,7 @@ const COMMANDS = [
   'trace list',
   'trace show',
   'trace export',
+  'completion',
 ];
 
 describe('help', { timeout: 300_000, concurrency: 2 }, () => {
@@ -48,6 +53,8 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
       assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
       assert(stdout.startsWith(`Usage: ${['mlmodelscope', ...words].join(' ')}`), stdout);
       assert.match(stdout, new RegExp(`^Example.*:\\n {2}mlmodelscope ${command}`, 'm'));
+      assert.match(stdout, /\nExit codes: 0 done; 1 failed; 2 something that you gave is wrong/);
+      assert.doesNotMatch(stdout, /default: [[{]|default:\s+[[{]/, 'a default that nobody can type');
       for (const line of stdout.split('\n')) assert(line.length <= 80, `too long to read: ${line}`);
     });
   }

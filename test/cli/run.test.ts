@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
-import { chain, FOUR_LAYERS } from './support/tiny-models.js';
+import { AS_STORED, chain, FOUR_LAYERS } from './support/tiny-models.js';
 
 const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
 
@@ -48,7 +48,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     const args = ['dlbricks', 'run', await evaluation(place), '--export-json', '-'];
     const first = await place.run(args);
     const stored = await contentOf(place.store);
-    const second = await place.run(args);
+    const second = await place.run([...args, ...AS_STORED]);
     assert.deepEqual(planIn(second), { toMeasure: 0, known: 5 });
     assert.deepEqual(findingsIn(second), findingsIn(first));
     assert.equal(await contentOf(place.store), stored, 'the store has changed');

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
-import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
 
 const RESULTS = 'results.json';
 
@@ -35,7 +35,8 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
       '--export-json',
       '-',
     ]);
-    const measured = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...QUICK, '--export-json', RESULTS]);
+    const suite = ['--suite', 'given/suite', ...QUICK, ...AS_STORED, '--export-json', RESULTS];
+    const measured = await place.run(['dlbricks', 'run', ...suite]);
     assert.deepEqual([measured.code, planIn(measured)], [0, { toMeasure: 0, known: 3 }]);
     const composed = await place.run(
       ['dlbricks', 'compose', '--recipe', 'given/recipe.json', '--results', RESULTS, '--export-json', '-'],

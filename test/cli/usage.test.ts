@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { workplace, type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 import { chain } from './support/tiny-models.js';
 
@@ -66,14 +66,44 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a dimension whose size is not said': {
     args: validate(MODEL),
-    says: /model\.onnx: .*"sequence" is not known.* --dimension sequence=SIZE/,
-    code: 1,
+    says: /model\.onnx: the size is not known of dimension "sequence" of input "x".* --dimension sequence=SIZE/,
+    code: 2,
     given: withSymbol,
+  },
+  'several dimensions whose sizes are not said': {
+    args: ['trace', 'model', MODEL],
+    says: /sizes are not known of dimension "rows" of input "x", dimension "columns".*--dimension rows=SIZE --dimension columns=SIZE/,
+    code: 2,
+    given: (place) => place.write(MODEL, chain(['Relu'], ['batch', 'rows', 'columns'])),
+  },
+  'a dimension that a traced model does not have': {
+    args: ['trace', 'model', MODEL, '--dimension', 'length=4', '--store', 'memory:'],
+    says: /--dimension length: none of the models .* they have batch/,
+    code: 2,
+    given: withModel,
+  },
+  'a model where an evaluation was meant': {
+    args: ['dlbricks', 'run', 'model.yml'],
+    says: /found "model\/v1" \(`mlmodelscope dlbricks validate` takes models\)/,
+    code: 2,
+    given: (place) => place.write('model.yml', 'dlspec: model/v1\n'),
+  },
+  'an evaluation where a model was meant': {
+    args: validate('evaluation.yml'),
+    says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
+    code: 2,
+    given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
+  },
+  'a graph that the runtime refuses': {
+    args: validate(MODEL),
+    says: /^model: the runtime refuses the graph: .*Mystery.*is not a registered function/,
+    code: 1,
+    given: (place) => place.write(MODEL, chain(['Relu', 'no.runtime:Mystery'])),
   },
   'a batch that the model does not take': {
     args: validate(MODEL, '--batch', '2'),
     says: /model\.onnx: .*batch is fixed at 1.*cannot be 2/,
-    code: 1,
+    code: 2,
     given: withFixedBatch,
   },
   'a missing file': { args: validate('none.onnx'), says: /^none\.onnx: expected an ONNX file, found no such/, code: 2 },
@@ -92,13 +122,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a file that is not what its name says': {
     args: validate(MODEL),
     says: /^model\.onnx is not an ONNX file/,
-    code: 1,
+    code: 2,
     given: (place) => place.write(MODEL, 'hello'),
   },
   'a truncated file': {
     args: validate(MODEL),
     says: /^model\.onnx .*truncated/,
-    code: 1,
+    code: 2,
     given: (place) => place.write(MODEL, chain(['Relu', 'Tanh']).slice(0, 60)),
   },
   'an unknown zoo model': {
@@ -106,7 +136,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /^zoo:resnet81: expected a model of the zoo .*did you mean "zoo:resnet18"\?/,
     code: 2,
   },
-  'an unknown name in the zoo command': { args: ['zoo', 'alexnt'], says: /Did you mean alexnet\?/, code: 1 },
+  'an unknown name in the zoo command': { args: ['zoo', 'alexnt'], says: /Did you mean alexnet\?/, code: 2 },
   'an address without a port': { args: ['agent', '--listen', 'localhost'], says: /expected HOST:PORT/, code: 2 },
   'an address that others reach, without TLS and a token': {
     args: ['agent', '--listen', '192.0.2.1:7070'],
@@ -128,9 +158,9 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     given: withModel,
   },
   'a system that the store has nothing of': {
-    args: ['dlbricks', 'compose', MODEL, '--system', 'abc'],
+    args: ['dlbricks', 'compose', MODEL, '--system', 'abc', '--store', 'memory:'],
     says: /--system abc: the store has no measurements at all/,
-    code: 1,
+    code: 2,
     given: withModel,
   },
   'a granularity for what is cut already': {
@@ -140,7 +170,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
 };
 
-describe('a mistake on the command line', { ...deadline, concurrency: 2 }, () => {
+describe('a mistake on the command line', { timeout: 300_000, concurrency: 2 }, () => {
   for (const [name, { args, says, code, given }] of Object.entries(MISTAKES)) {
     it(`gets one message that says what to do: ${name}`, async (t) => {
       const place = await workplace(t);

@@ -65,7 +65,7 @@ describe('what cannot be bound', () => {
     [
       'an input with a symbol left',
       () => bound([['N', 'T']], {}, 1),
-      /^m\.onnx: input "x0": .*"T" is not known.*--dimension T=SIZE.*manifest/,
+      /^m\.onnx: the size is not known of dimension "T" of input "x0".*--dimension T=SIZE.*manifest/,
     ],
     [
       'an input with an unnamed dimension',

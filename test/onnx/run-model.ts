@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from '../../src/predictor/onnxruntime/library.js';
 
 /** Outputs by name of one run in the real runtime, from an ONNX file in memory; float32 inputs of the given values. */
 export async function runModel(

@@ -86,6 +86,31 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       assert.deepEqual(await find(store, 1), new Map([[signatureOf(1), sampleMeasurement(1, { costMs: 7 })]]));
     });
 
+    it('deletes what is asked and nothing else, and counts what was there', async (t) => {
+      const store = await open(t);
+      for (let index = 0; index < 300; index += 1) await store.putMeasurement(sampleMeasurement(index));
+      const repeated = sampleMeasurement(1, { occasion: 2 });
+      await store.putMeasurement(repeated);
+      const gone = Array.from({ length: 298 }, (_, index) => measurementKey(sampleMeasurement(index)));
+      const unknown = [
+        measurementKey(sampleMeasurement(1000)),
+        { signature: 'none', system: '', setup: '' },
+        { ...measurementKey(repeated), setup: setupKey(sampleMeasurement(1, { occasion: 3 })) },
+      ];
+      assert.equal(await store.deleteMeasurements([...gone, ...unknown]), 298);
+      assert.equal(await store.deleteMeasurements(gone), 0);
+      const left: Measurement[] = [];
+      for await (const measurement of store.listMeasurements()) left.push(measurement);
+      const order = ({ occasion, signature }: Measurement): string => `${occasion} ${signature}`;
+      const expected = [sampleMeasurement(298), sampleMeasurement(299), repeated];
+      assert.deepEqual(
+        left.sort((a, b) => (order(a) < order(b) ? -1 : 1)),
+        expected.sort((a, b) => (order(a) < order(b) ? -1 : 1)),
+      );
+      await store.putMeasurement(sampleMeasurement(0));
+      assert.equal((await find(store, 0)).size, 1);
+    });
+
     it('replaces a measurement under other limits, which are no part of the key', async (t) => {
       const store = await open(t);
       const roomier = sampleMeasurement(1, { limits: { timeLimitMs: 1e6, memoryLimitBytes: 1e12 } });

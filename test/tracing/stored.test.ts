@@ -76,10 +76,11 @@ describe('the store', () => {
 
   test('says so where a trace is not in it', deadline, async (t) => {
     const place = await workplace(t);
-    const { code, stderr } = await place.run(['trace', 'show', 'latest']);
+    const env = { MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') };
+    const { code, stderr } = await place.run(['trace', 'show', 'latest'], { env });
     assert.deepEqual(
       [code, stderr.trim()],
-      [1, 'no trace latest is in the store; `mlmodelscope trace list` shows the traces in it'],
+      [2, 'no trace latest is in the store; `mlmodelscope trace list` shows those that are'],
     );
   });
 });

@@ -3,13 +3,13 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { GraphProto, ModelProto, ValueInfoProto } from '../../src/generated/onnx/onnx.js';
 import { elementCount } from '../../src/onnx/element-type.js';
 import { fillBlocks } from '../../src/onnx/fill.js';
 import type { Model } from '../../src/onnx/model.js';
 import { readModel } from '../../src/onnx/read-model.js';
 import { typeProtoOf } from '../../src/onnx/write-model.js';
+import { InferenceSession, Tensor } from '../../src/predictor/onnxruntime/library.js';
 import { ensureZooModel } from '../../src/zoo/cache.js';
 import { buildZooModel, ZOO } from '../../src/zoo/zoo.js';
 

@@ -119,9 +119,10 @@ function assemble(
   return {
     recipe: {
       ...header,
-      bricks: bricks.map(({ signature, operators, copies }) => ({
+      bricks: bricks.map(({ signature, operators, inputs, copies }) => ({
         signature,
         operators: [...operators],
+        shapes: inputs.map(({ dims }) => dims.join('x')),
         ...(copies === undefined ? {} : { context: recipeOf(copies) }),
       })),
       sequences: brickOfSequence,

@@ -98,7 +98,7 @@ async function tracesOf(
     const system = onlySystem([...new Set(models.map((model) => model.system))], undefined, 'the traces');
     return { models, system };
   }
-  const store = await host.openStore(options.store);
+  const store = await host.openStore(options.store, { access: 'read' });
   const system = onlySystem(await storedSystems(store), options.system, 'the store');
   return { models: await readStoredTraces(store, system), system };
 }

@@ -94,7 +94,7 @@ async function sourceOf(
     const { protocol, limits } = first;
     return { system, results, settings: { runOptions: system.runOptions, protocol, limits } };
   }
-  const store = await host.openStore(options.store);
+  const store = await host.openStore(options.store, { access: 'read' });
   const system = evaluationSystem(await systemOf(store, options, agent), recipe);
   const settings = { ...measureSettingsOf(options), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));

@@ -1,4 +1,4 @@
-import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
+import { checkDimensions, type CommandHost, type LoadedModel } from '../../../src/plugin-api.js';
 import { DEFAULTS, type MeasuringOptions } from './options.js';
 
 /** Loads the models that a command line names. A progress bar shows the building of zoo models. */
@@ -26,19 +26,6 @@ export async function loadModels(
   for (const note of models.flatMap(({ notes }) => notes)) progress.note(`note: ${note}`);
   checkDimensions(models, options.dimension);
   return withUniqueNames(models, references);
-}
-
-/** A dimension that no model has is a typing error. @throws PlatformError `usage` */
-export function checkDimensions(
-  models: readonly LoadedModel[],
-  dimensions: ReadonlyMap<string, number> | undefined,
-): void {
-  const symbols = new Set(models.flatMap((model) => model.symbols));
-  for (const name of dimensions?.keys() ?? []) {
-    if (symbols.has(name)) continue;
-    const known = symbols.size === 0 ? 'they have no named dimensions' : `they have ${[...symbols].join(', ')}`;
-    throw new PlatformError('usage', `--dimension ${name}: none of the models has a dimension of this name; ${known}`);
-  }
 }
 
 /** Models of the same name are called by their references instead. */

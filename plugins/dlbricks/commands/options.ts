@@ -3,6 +3,10 @@ import {
   DEFAULT_FRAMEWORK,
   DEFAULT_LIMITS,
   DEFAULT_PROTOCOL,
+  defaultThreads,
+  dimensionOption,
+  DURATION_EXAMPLES,
+  durationMsOf,
   FRAMEWORK_NAMES,
   type FrameworkName,
   PlatformError,
@@ -12,19 +16,9 @@ import {
 import type { CutSettings } from '../bricks/prepare-model.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { runOptionsOf } from '../estimation.js';
+import type { Remeasure } from '../measure/remeasure.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
-
-/** `name=value` pairs, collected over several uses of the option. */
-function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
-  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
-  const value = Number(match?.groups?.['value']);
-  if (match?.groups?.['name'] === undefined || value < 1) {
-    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
-  }
-  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
-  return new Map([...bound, [match.groups['name'], value]]);
-}
 
 /** How models are cut and measured; undefined where the manifest or the default decides. */
 export interface MeasuringOptions {
@@ -41,6 +35,11 @@ export interface MeasuringOptions {
 export interface PrecisionOptions {
   readonly targetError?: number;
   readonly repeatLimit?: number;
+}
+
+/** What happens to measurements that the store has. */
+export interface ReuseOptions {
+  readonly remeasure?: Remeasure;
 }
 
 /** Which agent measures. */
@@ -60,7 +59,13 @@ export interface PlaceOptions extends ReachOptions {
   readonly exportSvg?: string;
 }
 
-export const DEFAULTS = { threads: 1, batch: 1 } as const;
+export const DEFAULTS = {
+  /** @throws PlatformError `usage` where the environment says what cannot be */
+  get threads(): number {
+    return defaultThreads();
+  },
+  batch: 1,
+} as const;
 
 /** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});
@@ -79,7 +84,7 @@ export function addCutOptions(command: Command): Command {
       ).choices(CUTS),
     )
     .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumberOption(1, 65_536))
-    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionBinding);
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption);
 }
 
 export function addMeasuringOptions(command: Command): Command {
@@ -121,6 +126,28 @@ export function addPrecisionOptions(command: Command): Command {
       `time limit for repeating, in multiples of the time to measure each brick once (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       positiveNumber(1000),
     );
+}
+
+const REMEASURE_KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
+
+const OLDER_THAN = 'older-than:';
+
+function remeasureOption(text: string): Remeasure {
+  const kind = REMEASURE_KINDS.find((candidate) => candidate === text);
+  if (kind !== undefined) return { kind };
+  const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
+  if (ageMs !== undefined) return { kind: 'older-than', timeMs: Date.now() - ageMs };
+  const expected = `${REMEASURE_KINDS.join(', ')} or ${OLDER_THAN}DURATION`;
+  throw new InvalidArgumentError(`expected ${expected}, a duration being ${DURATION_EXAMPLES}`);
+}
+
+/** For the commands that measure. */
+export function addReuseOptions(command: Command): Command {
+  return command.option(
+    '--remeasure <which>',
+    'stored measurements to take again: all, disturbed (by other processes), failed, older-than:7d, none (default: disturbed ones, while the machine is quiet)',
+    remeasureOption,
+  );
 }
 
 /** The plugin's settings: from the options, else from the manifest, else the default. */

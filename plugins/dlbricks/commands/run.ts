@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
+  checkDimensions,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
@@ -16,15 +17,16 @@ import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { settingsSchema } from '../settings.js';
 import { prepareOutputs, writeExports, writeShown } from './exports.js';
-import { checkDimensions } from './load-models.js';
 import {
   addPrecisionOptions,
   addReportingOptions,
+  addReuseOptions,
   measureSettingsOf,
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
   askedProtocol,
+  type ReuseOptions,
   refuseCutOptions,
   settingsOf,
 } from './options.js';
@@ -61,7 +63,7 @@ export async function runAndReport(
   } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
 }
 
-interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, PlaceOptions {
+interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, ReuseOptions, PlaceOptions {
   readonly suite?: string;
 }
 
@@ -97,6 +99,7 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
     batch: options.batch ?? manifest.batch_size,
     protocol: askedProtocol(options, protocol),
     limits,
+    remeasure: options.remeasure,
   };
   await runAndReport(estimation, agent, options, host);
 }
@@ -121,7 +124,7 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
     signal: host.signal,
     onEvent: (event: EvaluationEvent) => showEvent(event, progress),
   };
-  const result = await measureSuite(suite, settings, context).finally(() => progress.stop());
+  const result = await measureSuite(suite, settings, context, options.remeasure).finally(() => progress.stop());
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
@@ -141,16 +144,19 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .description('Measure the bricks that the store lacks, compose and report')
     .argument('[evaluation]', 'evaluation manifest (.yml)')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addPrecisionOptions(addReportingOptions(command))
+  addReuseOptions(addPrecisionOptions(addReportingOptions(command)))
     .addHelpText(
       'after',
       `
 Options override the manifest. A second run measures only what the store does
-not hold yet, so an interrupted run continues.
+not hold yet, so an interrupted run continues. It also takes measurements again
+that other processes disturbed, as long as the machine is quiet now. A fresh
+result replaces the stored one, unless it is a failure; nothing else is lost.
 
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
+  mlmodelscope dlbricks run evaluation.yml --remeasure older-than:30d
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,
     )
     .action(async (path: string | undefined, options: RunCommandOptions) => {

@@ -50,7 +50,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const settings = cutOf(options);
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.server, options.framework);
-      const store = await host.openStore(options.store);
+      const store = await host.openStore(options.store, { access: 'read' });
       const loaded = await loadModels(references, options, host);
       const quiet = options.quiet ?? false;
       const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);

@@ -4,10 +4,12 @@ import { loadModels } from './load-models.js';
 import {
   addPrecisionOptions,
   addReportingOptions,
+  addReuseOptions,
   DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
+  type ReuseOptions,
   askedProtocol,
   settingsOf,
 } from './options.js';
@@ -19,7 +21,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .command('validate')
     .description('Estimate models, and measure each whole model too')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
-  addPrecisionOptions(addReportingOptions(command))
+  addReuseOptions(addPrecisionOptions(addReportingOptions(command)))
     .addHelpText(
       'after',
       `
@@ -30,17 +32,20 @@ Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action(async (references: string[], options: MeasuringOptions & PrecisionOptions & PlaceOptions) => {
-      const agent = await host.connect(options.server, options.framework);
-      const models = await loadModels(references, options, host);
-      const estimation = {
-        models,
-        settings: { ...settingsOf(options), measure_end_to_end: true },
-        threads: options.threads ?? DEFAULTS.threads,
-        batch: options.batch ?? DEFAULTS.batch,
-        protocol: askedProtocol(options),
-        limits: DEFAULT_LIMITS,
-      };
-      await runAndReport(estimation, agent, options, host);
-    });
+    .action(
+      async (references: string[], options: MeasuringOptions & PrecisionOptions & ReuseOptions & PlaceOptions) => {
+        const agent = await host.connect(options.server, options.framework);
+        const models = await loadModels(references, options, host);
+        const estimation = {
+          models,
+          settings: { ...settingsOf(options), measure_end_to_end: true },
+          threads: options.threads ?? DEFAULTS.threads,
+          batch: options.batch ?? DEFAULTS.batch,
+          protocol: askedProtocol(options),
+          limits: DEFAULT_LIMITS,
+          remeasure: options.remeasure,
+        };
+        await runAndReport(estimation, agent, options, host);
+      },
+    );
 }

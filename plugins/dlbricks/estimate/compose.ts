@@ -19,6 +19,8 @@ import type { Interval, Spread } from './statistics.js';
 export interface Missing {
   readonly signature: string;
   readonly operators: readonly string[];
+  /** Shapes of its inputs, which distinguish bricks with the same operators; empty where they are not known. */
+  readonly shapes: readonly string[];
   /** Number of the model's sequences that it stands for. */
   readonly count: number;
   /** The reason: it was never measured, or how the measurement failed. */
@@ -140,13 +142,13 @@ export function compose(model: RecipeInContext, observations: Observations, spre
     sequences.map((brick) => latencyAt(brick)?.ms ?? 0),
   );
   const onPath = path.map((sequence) => sequences[sequence] ?? 0);
-  const missingBricks = bricks.flatMap(({ signature, operators }, index): Missing[] => {
+  const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
     const latency = latencies[index];
     if (latency?.kind !== 'unknown') return [];
-    return [{ signature, operators, count: counts[index] ?? 0, reason: latency.reason }];
+    return [{ signature, operators, shapes, count: counts[index] ?? 0, reason: latency.reason }];
   });
   const missingCalls = calls.flatMap(({ signature, operators, latency }): Missing[] => {
-    return latency.kind === 'known' ? [] : [{ signature, operators, count: 0, reason: latency.reason }];
+    return latency.kind === 'known' ? [] : [{ signature, operators, shapes: [], count: 0, reason: latency.reason }];
   });
   const missed = missingBricks.reduce((sum, { count }) => sum + count, 0);
   const sequential = sumOver(counts);

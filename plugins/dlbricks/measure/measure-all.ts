@@ -1,6 +1,8 @@
 import {
   type BenchmarkAgent,
+  disturbanceOf,
   type EvaluationEvent,
+  isDisturbed,
   type MeasuredRequest,
   PlatformError,
   type ResultStore,
@@ -31,6 +33,8 @@ export interface ProgressPosition {
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
+  /** Until a stored measurement that was taken again was disturbed as well. */
+  #isQuiet = true;
 
   constructor(
     private readonly context: MeasuringContext,
@@ -63,13 +67,17 @@ export class Measuring {
     const retaking = { limit: this.#retakeLimit, signal, onRetake: tell.retaking };
     try {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
-        await store.putMeasurement(measurement);
-        this.results.put(measurement);
         measured.add(index);
+        const task = tasks[index];
+        const stays = task !== undefined && this.#hasSamples(task);
         if (measurement.outcome.kind === 'failure') {
           const { reason, message } = measurement.outcome;
-          onEvent({ kind: 'note', level: 'warning', message: `${tasks[index]?.label ?? ''}: ${reason}: ${message}` });
+          const text = `${task?.label ?? ''}: ${reason}: ${message}${stays ? '; what was measured before stays' : ''}`;
+          onEvent({ kind: 'note', level: 'warning', message: text });
+          if (stays) continue;
         }
+        await store.putMeasurement(measurement);
+        this.results.put(measurement);
       }
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
@@ -77,6 +85,48 @@ export class Measuring {
       this.#wallMs += performance.now() - startMs;
     }
     return measured.size;
+  }
+
+  /**
+   * Repeats stored measurements that other processes disturbed, until the first disturbed repetition. A new measurement
+   * replaces the stored one where it is less disturbed.
+   *
+   * @returns how many were replaced
+   */
+  async replaceWhileQuiet(tasks: readonly Task[]): Promise<number> {
+    const { agent, store, signal, onEvent } = this.context;
+    if (tasks.length === 0 || this.#limit.isLost || !this.#isQuiet || signal.aborted) return 0;
+    const startMs = performance.now();
+    const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
+    note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);
+    let replaced = 0;
+    const tell = this.#progress(tasks, { before: 0, total: tasks.length }, () => replaced);
+    const requests = tasks.map(({ request }) => request);
+    const onProgress = tell.running([...tasks.keys()]);
+    try {
+      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
+        const before = tasks[index] && this.results.get(tasks[index].request);
+        if (before === undefined) continue;
+        if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
+          await store.putMeasurement(measurement);
+          this.results.put(measurement);
+          replaced++;
+        }
+        if (!isDisturbed(measurement)) continue;
+        this.#isQuiet = false;
+        note(`the machine is still busy: ${tasks.length - replaced} of them stay as they are`);
+        break;
+      }
+    } catch (error) {
+      if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
+    } finally {
+      this.#wallMs += performance.now() - startMs;
+    }
+    return replaced;
+  }
+
+  #hasSamples({ request }: Task): boolean {
+    return this.results.get(request)?.outcome.kind === 'samples';
   }
 
   /** Announces the current measurement. */

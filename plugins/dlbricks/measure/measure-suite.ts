@@ -4,7 +4,9 @@ import { emptyCall } from '../bricks/empty-call.js';
 import { handingOver } from '../bricks/handing-over.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
 import { Measuring, type MeasuringContext } from './measure-all.js';
-import { knownResults, wantedOf } from './results.js';
+import { phaseOf } from './phase.js';
+import { DEFAULT_REMEASURE, type Remeasure } from './remeasure.js';
+import { KnownResults } from './results.js';
 import {
   type BrickOfModel,
   brickTasks,
@@ -74,6 +76,7 @@ export async function measureSuite(
   suite: Suite,
   settings: MeasureSettings,
   context: MeasuringContext,
+  remeasure: Remeasure = DEFAULT_REMEASURE,
 ): Promise<SuiteResult> {
   const { agent, store, onEvent } = context;
   const system = await agent.system(settings.runOptions);
@@ -84,18 +87,19 @@ export async function measureSuite(
     );
   }
   const tasks = suiteTasks(suite, system, settings);
-  const wanted = tasks.map(({ request }) => wantedOf(request));
-  const results = await knownResults(wanted, system, store);
-  const missing = tasks.filter(({ request }) => results.get(request) === undefined);
+  const results = new KnownResults();
+  const { missing, disturbed } = await phaseOf(tasks, results, { system, store, remeasure });
   const known = tasks.length - missing.length;
   const unique = new Set(suite.bricks.map(({ signature }) => signature)).size;
   const summary = `${unique} unique bricks; ${missing.length} measurements to take, ${known} known already`;
   onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
-  const measured = await new Measuring(context, results).measure(missing);
+  const measuring = new Measuring(context, results);
+  const measured = await measuring.measure(missing);
+  const replaced = await measuring.replaceWhileQuiet(disturbed);
   return {
     system,
     measurements: tasks.flatMap(({ request }) => results.get(request) ?? []),
-    measured,
+    measured: measured + replaced,
     interrupted: measured < missing.length,
   };
 }

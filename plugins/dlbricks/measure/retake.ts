@@ -1,26 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Measurement } from '../../../src/plugin-api.js';
-
-/** Above this share of the processors' time, other processes may have made a measurement longer. */
-const MOST_OTHERS_SHARE = 0.1;
-
-/** The operating system counts in ticks of 10 ms, so that fewer than three may be an error of counting. */
-const LEAST_OTHERS_MS = 30;
-
-/**
- * Share of the processors' time that went to other processes and other machines while a measurement was taken; 0 where it is
- * not known, or too little to be sure of.
- */
-export function disturbanceOf({ conditions }: Pick<Measurement, 'conditions'>): number {
-  if (conditions === undefined) return 0;
-  const { wallMs, cores, othersMs = 0, stealMs = 0 } = conditions;
-  const elsewhereMs = othersMs + stealMs;
-  return elsewhereMs < LEAST_OTHERS_MS || wallMs === 0 ? 0 : elsewhereMs / (wallMs * cores);
-}
-
-export function isDisturbed(measurement: Pick<Measurement, 'conditions'>): boolean {
-  return disturbanceOf(measurement) > MOST_OTHERS_SHARE;
-}
+import { disturbanceOf, isDisturbed, type Measurement } from '../../../src/plugin-api.js';
 
 /** Pauses before the further tries. They are long enough for a short build to end. */
 const WAITS_MS = [500, 2000, 4000] as const;

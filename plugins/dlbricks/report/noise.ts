@@ -1,5 +1,4 @@
-import type { Measurement } from '../../../src/plugin-api.js';
-import { isDisturbed } from '../measure/retake.js';
+import { isDisturbed, type Measurement } from '../../../src/plugin-api.js';
 
 /** Causes of noise, and their remedies. */
 export interface NoiseWarning {
@@ -7,6 +6,9 @@ export interface NoiseWarning {
   /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
+
+/** Without the option, the stored measurements are used again. */
+const AGAIN = 'and measure again with --remeasure all';
 
 /** Shares from which a cause gets a warning. */
 const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05, spread: 0.05 } as const;
@@ -43,7 +45,9 @@ export interface NoiseFacts {
 }
 
 /** Warnings with a cause and a remedy; none on a quiet machine. */
-export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
+export function noiseWarnings({ measurements: taken, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
+  // What failed has no latency that anything could have disturbed.
+  const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
   const all = measurements.flatMap(({ conditions }) => conditions ?? []);
   const allCores = (conditions: Conditions): number => conditions.cores;
   const steal = shareOf(all, 'stealMs', allCores);
@@ -58,36 +62,36 @@ export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFac
   if (steal > LIMITS.steal) {
     warn(
       'steal',
-      `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or measure at another time`,
+      `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or measure again at another time with --remeasure all`,
     );
   }
   const disturbed = measurements.filter(isDisturbed).length;
-  if (otherLoad > LIMITS.otherLoad) {
+  if (disturbed > 0) {
     warn(
       'other_load',
-      `other processes took ${percent(otherLoad)} of the processors' time; stop them and measure again`,
+      `${disturbed} of ${measurements.length} measurements were disturbed by other processes, which took ${percent(otherLoad)} of the processors' time; stop them and run the same command again, which takes these measurements again (--remeasure disturbed)`,
     );
-  } else if (disturbed > 0) {
-    warn(
-      'other_load',
-      `${disturbed} of ${measurements.length} measurements were disturbed by other processes, also when repeated; stop other processes and measure with another store`,
-    );
+  } else if (otherLoad > LIMITS.otherLoad) {
+    warn('other_load', `other processes took ${percent(otherLoad)} of the processors' time; stop them ${AGAIN}`);
   }
   if (throttled > LIMITS.throttled) {
     warn(
       'quota',
-      `a processor quota held the runs back for ${percent(throttled)} of the time; raise the container's limit or ask for fewer threads`,
+      `a processor quota held the runs back for ${percent(throttled)} of the time; raise the container's limit ${AGAIN}, or ask for fewer threads`,
     );
   }
   if (frequency !== undefined && frequency.highest > frequency.lowest * (1 + LIMITS.frequency)) {
     const range = `${frequency.lowest.toFixed(0)} to ${frequency.highest.toFixed(0)} MHz`;
-    warn('frequency', `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance)`);
+    warn(
+      'frequency',
+      `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance) ${AGAIN}`,
+    );
   }
   if (spread !== undefined && spread > LIMITS.spread) {
     const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
     warn(
       'spread',
-      `one brick varies by ${percent(spread)} from process to process, ${cause}; measure on a quieter machine`,
+      `one brick varies by ${percent(spread)} from process to process, ${cause}; measure again with --remeasure all on a quieter machine`,
     );
   }
   return warnings;

@@ -46,6 +46,7 @@ export const missingSchema = z.strictObject({
   benchmark: z.enum(['brick', 'end_to_end']),
   signature: z.string(),
   operators: z.array(z.string()),
+  shapes: z.array(z.string()).describe('Of its inputs, weights included; empty where they are not known'),
   sequences: z.int().describe("How many of the model's sequences this brick stands for"),
   reason: z.string(),
 });
@@ -256,8 +257,9 @@ function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cu
     limited_by: limitedBy ?? null,
     bricks: bricksOf(estimate),
     missing: [
-      ...estimate.missing.map(({ signature, operators, count, reason }) => {
-        return { benchmark: 'brick' as const, signature, operators: [...operators], sequences: count, reason };
+      ...estimate.missing.map(({ signature, operators, shapes, count, reason }) => {
+        const brick = { benchmark: 'brick' as const, signature, operators: [...operators], shapes: [...shapes] };
+        return { ...brick, sequences: count, reason };
       }),
       ...missingEndToEnd(endToEnd),
     ],
@@ -267,8 +269,10 @@ function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cu
 function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missing'] {
   if (endToEnd === undefined) return [];
   const { first, repeat, signature } = endToEnd;
-  const missing = { benchmark: 'end_to_end' as const, signature, operators: [], sequences: 0 };
-  return [first, repeat].flatMap((measurement) => {
+  const missing = { benchmark: 'end_to_end' as const, signature, operators: [], shapes: [], sequences: 0 };
+  // What fails once is not repeated.
+  const wanted = first?.outcome.kind === 'failure' ? [first] : [first, repeat];
+  return wanted.flatMap((measurement) => {
     if (measurement === undefined) return [{ ...missing, reason: 'interrupted before it was measured' }];
     const { outcome } = measurement;
     return outcome.kind === 'samples' ? [] : [{ ...missing, reason: `${outcome.reason}: ${outcome.message}` }];

@@ -24,8 +24,8 @@ function missingLines({ name, missing }: ModelReport): string[] {
   const distinct = missing.filter(({ benchmark, reason }, index) => {
     return benchmark === 'brick' || missing.findIndex((other) => other.reason === reason) === index;
   });
-  const shown = distinct.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, sequences, reason }) => {
-    const label = operatorsLabel(operators);
+  const shown = distinct.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, shapes, sequences, reason }) => {
+    const label = `${operatorsLabel(operators)}${shapes.length === 0 ? '' : ` (${shapes.join(', ')})`}`;
     const what = benchmark === 'end_to_end' ? 'the whole model' : sequences === 0 ? label : `${sequences} x ${label}`;
     return `  ${oneLine(`${name}: missing ${what}: ${reason}`)}`;
   });

@@ -9,8 +9,11 @@ import type { AgentOffer } from '../../directory/agent-offer.js';
 import { modelsFor } from '../../registry/built-in-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
-import { parseAddress } from '../address.js';
+import { addressOption, parseAddress, serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
+
+/** Default address of an agent. */
+const DEFAULT_AGENT = '127.0.0.1:7070';
 
 interface AgentFlags {
   readonly listen: HostPort;
@@ -73,16 +76,13 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
   program
     .command('agent')
     .description('Serve this machine: measure benchmarks and open models over gRPC, until stopped with Ctrl-C')
-    .option('--listen <host:port>', 'address to listen on; port 0 takes a free one', parseAddress, {
-      host: '127.0.0.1',
-      port: 7070,
-    })
+    .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_AGENT))
     .addOption(
       new Option('--framework <name>', 'framework that runs the models')
         .choices(FRAMEWORK_NAMES)
         .default(DEFAULT_FRAMEWORK),
     )
-    .option('--server <host:port>', "the platform's server; the agent stays registered with it", parseAddress)
+    .addOption(serverOption("the platform's server; the agent stays registered with it"))
     .option(
       '--advertise <host:port>',
       'address that others use for this agent (default: the address of --listen)',

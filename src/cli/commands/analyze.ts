@@ -10,7 +10,7 @@ import { drawTable } from '../../base/text-table.js';
 import { analysisResult, analysisText } from '../analysis-table.js';
 
 interface AnalyzeOptions {
-  readonly setting: readonly string[];
+  readonly setting?: readonly string[];
   readonly store?: string;
   readonly exportJson?: string;
   readonly exportCsv?: string;
@@ -57,8 +57,8 @@ function list(plugins: readonly Plugin[]): string {
 }
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
-  const settings = settingsFrom(options.setting);
-  const store = await host.openStore(options.store);
+  const settings = settingsFrom(options.setting ?? []);
+  const store = await host.openStore(options.store, { access: 'read' });
   const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
   const paths = { json: options.exportJson, csv: options.exportCsv, markdown: options.exportMarkdown };
   const toStdout: string[] = [];
@@ -80,8 +80,7 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
     .option(
       '--setting <key=value>',
       'a setting of the analysis, JSON or text; may be repeated',
-      (assignment: string, before: readonly string[]) => [...before, assignment],
-      [],
+      (assignment: string, before: readonly string[] = []) => [...before, assignment],
     )
     .option('--store <uri>', 'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own')
     .option('--export-json <file>', 'write the table as JSON; - is standard output')

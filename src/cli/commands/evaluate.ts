@@ -7,7 +7,7 @@ import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
-import { parseAddress } from '../address.js';
+import { serverOption } from '../address.js';
 import { leave, printOutcome, resultText, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { startLocalPlatform } from '../local-platform.js';
@@ -31,6 +31,13 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
     throw wrong('--framework is for evaluations without a server; a manifest says it in software');
+}
+
+/** Ignores a server from the environment where options say how to evaluate without one. */
+function withoutUnwantedServer(flags: EvaluateFlags, command: Command): EvaluateFlags {
+  const { server, ...others } = flags;
+  const isLocal = flags.store !== undefined || flags.framework !== undefined;
+  return isLocal && server !== undefined && command.getOptionValueSource('server') === 'env' ? others : flags;
 }
 
 /** Submits, follows and reports. An interruption ends an evaluation of this process, but not one of a server. */
@@ -73,7 +80,7 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .command('evaluate')
     .description('Submit an evaluation manifest, show its progress, and print the estimates')
     .argument('<manifest>', 'evaluation manifest (.yml)')
-    .option('--server <host:port>', 'server that runs the evaluation (default: this process runs it)', parseAddress)
+    .addOption(serverOption('server that runs the evaluation (default: this process runs it)'))
     .option('--detach', 'only submit, and print the id')
     .option('--export-json <file>', 'write the result document')
     .option('--json', 'print the result document instead of the table')
@@ -93,7 +100,8 @@ Examples:
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --detach`,
     )
-    .action(async (path: string, flags: EvaluateFlags) => {
+    .action(async (path: string, given: EvaluateFlags, command: Command) => {
+      const flags = withoutUnwantedServer(given, command);
       checkFlags(flags);
       const { server, store, framework } = flags;
       const local =

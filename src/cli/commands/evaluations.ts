@@ -4,9 +4,10 @@ import { drawTable } from '../../base/text-table.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
-import { formatHostPort, type HostPort, parseHostPort } from '../../rpc/loopback.js';
-import { parseAddress } from '../address.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, type DoneEvent, leave, printOutcome, resultOf, showToEnd } from '../evaluations.js';
+import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
 
 interface ServerFlags {
@@ -68,8 +69,10 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       .command(name)
       .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
-      .option('--server <host:port>', 'address of the server', parseAddress, parseHostPort(DEFAULT_SERVER));
-    return argument === undefined ? command : command.argument(argument, 'id that the submission printed');
+      .addOption(addressOption('--server <host:port>', 'address of the server', DEFAULT_SERVER).env(SERVER_VARIABLE));
+    return argument === undefined
+      ? command
+      : command.argument(argument, 'id that the submission printed, its first digits, or latest');
   }
 
   async function withServer<T>({ server }: ServerFlags, use: (client: EvaluationClient) => Promise<T>): Promise<T> {
@@ -91,8 +94,9 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
 
   add('show', 'Show the state of an evaluation, or its progress', '<id>')
     .option('--json', 'as JSON, with the result document')
-    .action((id: string, flags: ServerFlags) =>
+    .action((named: string, flags: ServerFlags) =>
       withServer(flags, async (client) => {
+        const id = await evaluationId(client, named);
         const { evaluation, last } = await client.get(id);
         if (flags.json === true) {
           const result = last?.event.kind === 'done' ? resultOf(await doneEvent(client, id, last)) : undefined;
@@ -104,8 +108,9 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
   add('follow', 'Show all events, past and new, then the estimates', '<id>')
     .option('--json', 'print the result document instead of the table')
     .option('--quiet', 'no progress; errors and warnings only')
-    .action((id: string, flags: ServerFlags & { readonly quiet?: true }) =>
+    .action((named: string, flags: ServerFlags & { readonly quiet?: true }) =>
       withServer(flags, async (client) => {
+        const id = await evaluationId(client, named);
         try {
           const outcome = await showToEnd(client.follow(id, 0, host.signal), host.progress(flags.quiet ?? false));
           printOutcome(outcome, { json: flags.json ?? false, host });
@@ -117,9 +122,9 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
     );
 
   add('cancel', 'End an evaluation; everything measured so far is kept', '<id>').action(
-    (id: string, flags: ServerFlags) =>
+    (named: string, flags: ServerFlags) =>
       withServer(flags, async (client) => {
-        const { state } = await client.cancel(id);
+        const { state } = await client.cancel(await evaluationId(client, named));
         host.print(`${state}\n`);
       }),
   );

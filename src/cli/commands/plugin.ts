@@ -4,7 +4,7 @@ import { attachPlugin } from '../../evaluation/run/attach-plugin.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
-import { parseAddress } from '../address.js';
+import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { pluginTools } from '../plugin-tools.js';
 
@@ -37,7 +37,7 @@ export function registerPluginCommand(program: Command, host: OwnedHost, plugins
     .command('plugin')
     .description("Run a plugin's evaluations for a server, in this process, until stopped with Ctrl-C")
     .argument('<name>', 'name of the plugin, as in manifests')
-    .requiredOption('--server <host:port>', 'address of the server', parseAddress)
+    .addOption(serverOption('address of the server').makeOptionMandatory())
     .option('--store <uri>', 'where measurements are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
     .addOption(new Option('--of-parent', 'end when standard input does').hideHelp())
     .addOption(new Option('--plain-server', 'without TLS between this process and a server on loopback').hideHelp())

@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { drawTable } from '../../base/text-table.js';
 import type { Candidate } from '../../manifest/index.js';
 import { builtInModels } from '../../registry/built-in-models.js';
 import { listAgents } from '../../directory/list-agents.js';
+import { SERVER_VARIABLE } from '../address.js';
 import type { OwnedHost } from '../host.js';
 
 /** An agent, registered or not. */
@@ -54,7 +55,9 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
   registry
     .command('agents')
     .description('List the agents that are registered at --server, or describe the agent there or on this machine')
-    .option('--server <host:port>', "address of the platform's server, or of an agent")
+    .addOption(
+      new Option('--server <host:port>', "address of the platform's server, or of an agent").env(SERVER_VARIABLE),
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7080')
     .action(async ({ server, json }: { server?: string; json?: boolean }) => {

@@ -1,12 +1,13 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import { addPluginService } from '../../server/plugin-service.js';
 import { type RunningServer, startServer } from '../../server/server.js';
-import { type HostPort, parseHostPort } from '../../rpc/loopback.js';
+import type { HostPort } from '../../rpc/loopback.js';
 import { createRpcServer, type RpcServer } from '../../rpc/server.js';
-import { parseAddress } from '../address.js';
+import { addressOption } from '../address.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { keepPluginRunning } from '../plugin-processes.js';
@@ -42,7 +43,16 @@ function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Rec
     const value = ownValue(globals, key);
     return typeof value === 'string' ? [option, value] : [];
   });
-  return ['--plain-server', '--server', door, ...(store === undefined ? [] : ['--store', store]), ...passedOn];
+  const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
+  const named = plugins.flatMap((path) => ['--plugin', resolve(path)]);
+  return [
+    '--plain-server',
+    '--server',
+    door,
+    ...(store === undefined ? [] : ['--store', store]),
+    ...passedOn,
+    ...named,
+  ];
 }
 
 /** `mlmodelscope serve`: runs the platform until it is stopped. */
@@ -50,12 +60,7 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
   program
     .command('serve')
     .description('Serve the platform over gRPC: registry of agents, evaluations, plugins, until stopped with Ctrl-C')
-    .option(
-      '--listen <host:port>',
-      'address to listen on; port 0 takes a free one',
-      parseAddress,
-      parseHostPort(DEFAULT_SERVER),
-    )
+    .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_SERVER))
     .option('--store <uri>', 'where evaluations are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
     .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
     .option('--no-plugins', 'run no plugins here; plugins connect by themselves')

@@ -8,29 +8,31 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
 import { syncStore } from '../../store/open-store.js';
 import { putRecords, recordsOf, type Transferred } from '../../store/transfer.js';
+import { registerStoreDelete, registerStorePrune } from './store-delete.js';
+import { registerStoreInfo } from './store-info.js';
+import { registerStoreList } from './store-list.js';
+import { STORE, type StoreOption } from './store-option.js';
 
-interface StoreOption {
-  readonly store?: string;
-}
-
-const STORE = [
-  '--store <uri>',
-  'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own',
-] as const;
-
-/** `mlmodelscope store export|import|sync`: moves stored results. */
+/** `mlmodelscope store`: shows, moves and deletes stored results. */
 export function registerStoreCommand(program: Command, host: CommandHost): void {
   const store = program
     .command('store')
-    .description('Move results between stores')
+    .description('Look into a store, delete from it, and move results between stores')
     .addHelpText(
       'after',
       `
 Examples:
+  mlmodelscope store info
+  mlmodelscope store list --disturbed
+  mlmodelscope store prune --older-than 30d --dry-run
   mlmodelscope store export results.jsonl
   mlmodelscope store import results.jsonl --store mongodb://HOST/DATABASE
   mlmodelscope store sync --store mongodb://HOST/DATABASE`,
     );
+  registerStoreInfo(store, host);
+  registerStoreList(store, host);
+  registerStorePrune(store, host);
+  registerStoreDelete(store, host);
   store
     .command('export')
     .description('Write everything in a store as JSON lines')
@@ -38,7 +40,7 @@ Examples:
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
-      const lines = toJsonLines(recordsOf(await host.openStore(uri)));
+      const lines = toJsonLines(recordsOf(await host.openStore(uri, { access: 'read' })));
       if (file === '-') await writeToStdout(lines);
       else {
         await writeOutput(file, lines).catch((error: unknown) => {

@@ -20,7 +20,7 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {
-      const spans = await storedTrace(await host.openStore(uri), id);
+      const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
       host.print(SPAN_EXPORTERS[format](spans));
     });
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { wholeNumberOption } from '../../base/option-value.js';
+import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
+import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { drawTable } from '../../base/text-table.js';
@@ -7,10 +8,11 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
+import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 
-const PROTOCOL = { warmupRuns: 3, minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
+const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
 
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
@@ -24,6 +26,8 @@ interface TraceModelOptions {
   readonly batch: number;
   readonly threads: number;
   readonly runs: number;
+  readonly warmup: number;
+  readonly dimension?: ReadonlyMap<string, number>;
   readonly level: (typeof LEVELS)[number];
   readonly json?: boolean;
 }
@@ -69,21 +73,25 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     )
     .option('--store <uri>', 'where the trace is kept')
     .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
-    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, 1024), 1)
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
+    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, MOST_THREADS), defaultThreads())
     .option(
       '--runs <n>',
       'number of runs without the profile; as many runs follow with it',
       wholeNumberOption(1, MOST_RUNS),
       20,
     )
+    .option('--warmup <n>', 'runs before them', wholeNumberOption(0, 100_000), 3)
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')
     .action(async (reference: string, options: TraceModelOptions) => {
-      const { server, framework, store, batch, threads, runs, level, json } = options;
+      const { server, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
       const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
       await host.openStore(store);
-      const { name, model } = await host.loadModel(reference, { batch, signal: host.signal });
+      const loaded = await host.loadModel(reference, { batch, dimensions: dimension, signal: host.signal });
+      checkDimensions([loaded], dimension);
+      const { name, model } = loaded;
       const agent = await host.connect(server, framework);
       const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
       const system = await agent.system(runOptions);
@@ -92,7 +100,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
         framework_name: system.framework,
         framework_version: system.frameworkVersion,
         batch_size: batch,
-        num_warmup_batches: PROTOCOL.warmupRuns,
+        num_warmup_batches: warmup,
         num_batches: runs,
       };
       const progress = host.progress(json === true);
@@ -101,7 +109,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       };
       const measured = await tracing.atLevel(level, () =>
         tracing.inSpan('evaluation_trace', { level: 'APPLICATION_TRACE', attributes }, async () => {
-          const protocol = { ...PROTOCOL, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
+          const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
           const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
           const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
           return { traceId: tracing.traceId(), ...kernelTable(layers) };

@@ -13,7 +13,7 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace list')
     .action(async ({ store: uri }: { store?: string }) => {
-      const roots = await storedRoots(await host.openStore(uri));
+      const roots = await storedRoots(await host.openStore(uri, { access: 'read' }));
       const rows = roots.map((root) => {
         const started = new Date(Number(BigInt(root.start_unix_nano) / 1_000_000n)).toISOString();
         const model = root.attributes['model_name'];
@@ -29,7 +29,7 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     .option('--store <uri>', 'where traces are kept')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace show latest')
     .action(async (id: string, { store: uri }: { store?: string }) => {
-      const spans = await storedTrace(await host.openStore(uri), id);
+      const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
       host.print(`trace ${spans[0]?.trace_id}\n${treeLines(spanTree(spans)).join('\n')}\n`);
     });
 }

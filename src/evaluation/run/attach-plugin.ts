@@ -35,12 +35,16 @@ export async function attachPlugin(
   const client = createRpcClient(server, 'server', clientOptions);
   const format = { toWire: toWirePluginMessage, fromWire: fromWirePlatformMessage };
   const attach = async (answers: () => void): Promise<void> => {
+    let isRegistered = false;
+    let refusal: unknown;
     try {
       const call = client.duplex(PluginServiceService.attach, { deadlineMs: STREAM_DEADLINE_MS });
+      call.on('error', (error: unknown) => (refusal = error));
       const link = streamLink(call, format, () => call.end());
       await servePlugin(evaluation, link, tools, {
         signal,
         onRegistered: () => {
+          isRegistered = true;
           answers();
           onRegistered?.();
         },
@@ -48,7 +52,10 @@ export async function attachPlugin(
     } catch (thrown) {
       throw thrown instanceof PlatformError ? thrown : client.failure(thrown);
     }
-    if (!signal.aborted) throw new PlatformError('unavailable', `the server at ${server} ended the connection`);
+    if (signal.aborted) return;
+    // What ends a connection that never was says why; one that was may end in many ways.
+    if (!isRegistered && refusal !== undefined) throw client.failure(refusal);
+    throw new PlatformError('unavailable', `the server at ${server} ended the connection`);
   };
   try {
     await stayConnected(attach, { signal, onLost });

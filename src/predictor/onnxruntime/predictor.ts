@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { RunOptions } from '../../measurement/system.js';
 import {
   type ModelSource,
@@ -14,6 +13,7 @@ import {
 import type { TensorType } from '../../onnx/model.js';
 import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
 import { onnxRuntimeFramework } from './framework.js';
+import { InferenceSession, Tensor } from './library.js';
 import { readProfile } from './read-profile.js';
 
 function createSession(model: ModelSource, options: InferenceSession.SessionOptions): Promise<InferenceSession> {

@@ -14,8 +14,9 @@ const META_PAGE_FLAG = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
 const LMDB_DATA_VERSION = 2;
 
-/** How much of a data file is in use. */
+/** How much of a data file is in use, and since which transaction. */
 export interface Extent {
+  readonly transaction: bigint;
   readonly pageBytes: number;
   readonly usedBytes: number;
 }
@@ -43,7 +44,7 @@ export function openDataFile(path: string): number {
 export function readExtent(file: number, path: string): Extent {
   const first = Buffer.alloc(META_BYTES);
   const bytesRead = readSync(file, first, 0, META_BYTES, 0);
-  if (bytesRead === 0) return { pageBytes: 4096, usedBytes: 0 };
+  if (bytesRead === 0) return { transaction: 0n, pageBytes: 4096, usedBytes: 0 };
   const pageBytes = first.readUInt32LE(PAGE_SIZE);
   if (
     bytesRead < META_BYTES ||
@@ -63,7 +64,7 @@ export function readExtent(file: number, path: string): Extent {
   // Measured after the meta page was read: a writer extends the file first and writes the meta page afterwards.
   const fileBytes = fstatSync(file).size;
   if (fileBytes < usedBytes) throw damaged(path, `it was cut off: ${usedBytes - fileBytes} bytes are missing`);
-  return { pageBytes, usedBytes };
+  return { transaction: newer.readBigUInt64LE(TRANSACTION), pageBytes, usedBytes };
 }
 
 function damaged(path: string, why: string): PlatformError {

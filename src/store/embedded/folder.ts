@@ -6,7 +6,7 @@ import { requireFreeSpace } from './space.js';
 
 /** The two files of LMDB. */
 export const DATA_FILE = 'data.mdb';
-const LOCK_FILE = 'lock.mdb';
+export const LOCK_FILE = 'lock.mdb';
 
 /**
  * Creates the folder of a store, or checks that it is one and that this user may write to it. Returns its real path.

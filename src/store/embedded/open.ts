@@ -1,7 +1,14 @@
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { PlatformError } from '../../base/errors.js';
+import { readOnlyStore } from '../read-only-store.js';
 import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
+import { storageError } from '../storage-error.js';
+import { DATA_FILE } from './folder.js';
 import { networkWarning } from './network-file-system.js';
 import { EmbeddedResultStore } from './result-store.js';
 import { acquireEnvironment } from './shared-environment.js';
+import { isWritable, snapshotOf } from './snapshot.js';
 
 /** Opens the store in `folder`, creating both. Throws a PlatformError with code `storage`. */
 export async function openEmbeddedStore(folder: string, options: StoreOptions): Promise<ResultStore> {
@@ -9,4 +16,31 @@ export async function openEmbeddedStore(folder: string, options: StoreOptions): 
   const warning = networkWarning(environment.folder);
   if (warning !== undefined) (options.onWarning ?? warnThroughNode)(warning);
   return new EmbeddedResultStore(environment, options);
+}
+
+/**
+ * Opens the store in `folder` to read it; creates nothing. Where this user cannot write to it, or nobody can, a copy of it
+ * is read, and writing is refused.
+ *
+ * @throws PlatformError `not_found` where there is none, `storage` where it cannot be read
+ */
+export async function openEmbeddedStoreToRead(folder: string, options: StoreOptions): Promise<ResultStore> {
+  if (!existsSync(folder) || !existsSync(join(folder, DATA_FILE))) {
+    const remedy = 'check --store and MLMODELSCOPE_STORE; commands that measure or import make a store';
+    throw new PlatformError('not_found', `There is no store at ${folder}: ${remedy}.`);
+  }
+  if (isWritable(folder)) return openEmbeddedStore(folder, options);
+  let copy: string;
+  try {
+    copy = snapshotOf(realpathSync(folder));
+  } catch (thrown) {
+    throw storageError(folder, 'cannot be read', thrown);
+  }
+  const remove = (): void => rmSync(copy, { recursive: true, force: true });
+  try {
+    return readOnlyStore(await openEmbeddedStore(copy, options), folder, remove);
+  } catch (thrown) {
+    remove();
+    throw thrown;
+  }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { collectionShapeSchema, requireShape } from '../collection-shape.js';
@@ -18,6 +18,9 @@ const KEY_BYTES = 256;
 
 /** Found in one turn of the event loop; reading and checking this many takes a few milliseconds. */
 const FOUND_PER_TURN = 250;
+
+/** Deleted in one transaction, which other processes wait for. */
+const DELETED_PER_CHANGE = 100;
 
 /** Measurements in an LMDB environment of this machine. `docs/storage.md` shows what is in it. */
 export class EmbeddedResultStore implements ResultStore {
@@ -77,6 +80,27 @@ export class EmbeddedResultStore implements ResultStore {
     }
     if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
     return found;
+  }
+
+  async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
+    this.#requireOpen();
+    const ids = keys.flatMap((key) => measurementId(key) ?? []);
+    let deleted = 0;
+    const changes: Promise<void>[] = [];
+    for (let start = 0; start < ids.length; start += DELETED_PER_CHANGE) {
+      const some = ids.slice(start, start + DELETED_PER_CHANGE);
+      const change: Change = {
+        entries: some.length,
+        bytes: 0,
+        apply: ({ measurements }) => {
+          for (const id of some) if (measurements.removeSync(id)) deleted += 1;
+          return undefined;
+        },
+      };
+      changes.push(this.#write(change));
+    }
+    await Promise.all(changes);
+    return deleted;
   }
 
   async listSystems(): Promise<readonly System[]> {

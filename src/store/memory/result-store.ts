@@ -1,4 +1,4 @@
-import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import type { CheckedDocument } from '../collection-document.js';
@@ -38,6 +38,14 @@ export class MemoryResultStore implements ResultStore {
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return Promise.resolve(found);
+  }
+
+  async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
+    this.#requireOpen();
+    const deleted = keys.filter(({ signature, system, setup }) => {
+      return this.#measurements.delete(keyOf(signature, system, setup));
+    });
+    return Promise.resolve(deleted.length);
   }
 
   async listSystems(): Promise<readonly System[]> {

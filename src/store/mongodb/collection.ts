@@ -13,6 +13,8 @@ import { validatorOf } from './validator.js';
 
 /** The dependencies of a collection on its store. */
 export interface StoreAccess {
+  /** Nothing is prepared on the server before documents are found. */
+  readonly isOnlyRead: boolean;
   /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
   /** Keeps the store from closing until that is done. */
@@ -58,7 +60,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     this.store.requireOpen();
     const selection = selectionOf(this.definition, match);
     if (selection.impossible) return;
-    await this.#prepare();
+    if (!this.store.isOnlyRead) await this.#prepare();
     for await (const found of this.table.find(this.#filterOf(selection), this.definition.key.map(encodeName))) {
       this.store.requireOpen();
       const document = this.#read(found);

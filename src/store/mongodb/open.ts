@@ -3,7 +3,7 @@ import { measurementDocumentSchema } from '../measurement-document.js';
 import type { StoreOptions } from '../result-store.js';
 import { Connection } from './connection.js';
 import { MongoResultStore } from './result-store.js';
-import { migrate } from './schema-version.js';
+import { migrate, requireReadable } from './schema-version.js';
 import { ensureStructure, type Structure } from './structure.js';
 import { validatorOf } from './validator.js';
 
@@ -23,20 +23,24 @@ const STRUCTURES: readonly Structure[] = [
 ];
 
 /**
- * Opens the store in a database, creating both.
+ * Opens the store in a database, creating both unless it is only to be read.
  *
- * @throws PlatformError `usage` for a wrong URI, `unavailable` where no server answers, `storage` where it refuses
+ * @throws PlatformError `usage` for a wrong URI, `not_found` for a store to be read that is not there, `unavailable` where no server answers, `storage` where it refuses
  */
 export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);
   try {
+    if (options.access === 'read') {
+      await requireReadable(connection);
+      return new MongoResultStore(connection, { isOnlyRead: true });
+    }
     const isNew = await migrate(connection);
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
     if (isNew)
       connection.warn(
         `${connection.place} was not a store and is one now; if you meant another database, check the name.`,
       );
-    return new MongoResultStore(connection);
+    return new MongoResultStore(connection, { isOnlyRead: false });
   } catch (thrown) {
     await connection.close();
     throw thrown;

@@ -1,4 +1,4 @@
-import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import { systemSchema, type System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { collectionShapeSchema, requireShape } from '../collection-shape.js';
@@ -13,6 +13,9 @@ import type { Connection } from './connection.js';
 import { documentIdOf, withoutFields } from './document-codec.js';
 import { DocumentTable, type PutDocument } from './document-table.js';
 
+/** Ids in one request: some 100 kB. */
+const DELETED_PER_REQUEST = 1000;
+
 /** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
 export class MongoResultStore implements ResultStore {
   readonly #measurements: DocumentTable;
@@ -25,7 +28,11 @@ export class MongoResultStore implements ResultStore {
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly connection: Connection) {
+  /** @param options whether nothing is to be prepared on the server before documents are found */
+  constructor(
+    private readonly connection: Connection,
+    private readonly options: { readonly isOnlyRead: boolean },
+  ) {
     this.#measurements = new DocumentTable(connection, 'measurements');
     this.#systems = new DocumentTable(connection, 'systems');
     this.#shapes = new DocumentTable(connection, 'collections');
@@ -67,6 +74,17 @@ export class MongoResultStore implements ResultStore {
     }
     this.#warnOf(problems);
     return found;
+  }
+
+  async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
+    this.#requireOpen();
+    const ids = keys.flatMap((key) => measurementId(key) ?? []);
+    let deleted = 0;
+    for (let start = 0; start < ids.length; start += DELETED_PER_REQUEST) {
+      const filter = { _id: { $in: ids.slice(start, start + DELETED_PER_REQUEST) } };
+      deleted += await this.#track(this.#measurements.delete(filter));
+    }
+    return deleted;
   }
 
   async listSystems(): Promise<readonly System[]> {
@@ -112,6 +130,7 @@ export class MongoResultStore implements ResultStore {
     const table = this.#collections.get(name) ?? new DocumentTable(this.connection, name, types);
     this.#collections.set(name, table);
     return new MongoCollection(definition, this.connection, table, this.#shapes, {
+      isOnlyRead: this.options.isOnlyRead,
       requireOpen: () => this.#requireOpen(),
       track: (work) => this.#track(work),
       warn: (problems) => this.#warnOf(problems),

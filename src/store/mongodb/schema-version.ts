@@ -41,6 +41,21 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   return found === undefined;
 }
 
+/**
+ * Makes sure that a store is there and can be read, without changing anything. An older one is read as it is.
+ *
+ * @throws PlatformError `not_found` where there is none, `storage` for the store of a newer version
+ */
+export async function requireReadable(connection: Connection): Promise<void> {
+  const newest = 1 + MIGRATIONS.length;
+  const found = await readVersion(connection);
+  if (found === undefined) {
+    const remedy = 'check the name; commands that measure or import make a store';
+    throw new PlatformError('not_found', `There is no store at ${connection.place}: ${remedy}.`);
+  }
+  if (found > newest) throw newer(connection.place, found, newest);
+}
+
 async function writeVersion(connection: Connection, schemaVersion: number): Promise<void> {
   await connection.run('cannot be prepared', async (db) => {
     try {

@@ -57,6 +57,11 @@ export class SpoolingResultStore implements ResultStore {
     return found;
   }
 
+  /** Of the server; what waits on this machine stays. */
+  deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
+    return this.remote.deleteMeasurements(keys);
+  }
+
   listSystems(): Promise<readonly System[]> {
     return this.remote.listSystems();
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHash } from 'node:crypto';
-import { InferenceSession } from 'onnxruntime-node';
 import { join } from 'node:path';
 import { PlatformError } from '../../../src/base/errors.js';
 import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { bindDimensions } from '../../../src/onnx/bind-dimensions.js';
 import { readModel, parseModel } from '../../../src/onnx/read-model.js';
 import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import { InferenceSession } from '../../../src/predictor/onnxruntime/library.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { agentForSuite } from '../support/running-agent.js';

@@ -37,6 +37,9 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Lead its own process group, as a shell's job does. */
   readonly ownGroup?: boolean;
+  /** Run as another user. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** A folder of its own for one test, in which commands run as a user without any history would run them. */
@@ -50,32 +53,42 @@ export interface Workplace {
   write(name: string, content: string | Uint8Array): Promise<string>;
   /** Starts `mlmodelscope ARGS`; it is killed when the test ends. */
   start(args: readonly string[], options?: StartOptions): Running;
+  /** Starts another program in the same way. */
+  startProgram(program: string, args: readonly string[], options?: StartOptions): Running;
   /** Runs `mlmodelscope ARGS` to its end. */
   run(args: readonly string[], options?: StartOptions): Promise<Ending>;
 }
 
 /** What would make the command's surroundings differ from machine to machine. */
-const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR', 'MLMODELSCOPE_DEBUG'];
+const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR'];
+
+const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');
 
 export async function workplace(t: TestContext): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const path = (...names: readonly string[]): string => join(folder, ...names);
   const store = path('store');
-  const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.includes(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !isForeign(name));
   const env = {
     ...Object.fromEntries(inherited),
     HOME: folder,
+    XDG_CONFIG_HOME: path('no-configuration'),
     MLMODELSCOPE_STORE: store,
     MLMODELSCOPE_CACHE: path('cache'),
   };
 
-  function start(args: readonly string[], { env: changes = {}, ownGroup = false }: StartOptions = {}): Running {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+  function startProgram(
+    program: string,
+    args: readonly string[],
+    { env: changes = {}, ownGroup = false, ...user }: StartOptions = {},
+  ): Running {
+    const child = spawn(program, args, {
       cwd: folder,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
+      ...user,
     });
     t.after(() => child.kill('SIGKILL'));
     let [stdout, stderr] = ['', ''];
@@ -98,6 +111,10 @@ export async function workplace(t: TestContext): Promise<Workplace> {
     return { process: child, pid: child.pid ?? 0, ended, said };
   }
 
+  function start(args: readonly string[], options?: StartOptions): Running {
+    return startProgram(process.execPath, [MAIN, ...args], options);
+  }
+
   return {
     folder,
     store,
@@ -108,6 +125,7 @@ export async function workplace(t: TestContext): Promise<Workplace> {
       return path(name);
     },
     start,
+    startProgram,
     run: (args, options) => start(args, options).ended,
   };
 }

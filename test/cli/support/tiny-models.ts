@@ -6,6 +6,9 @@ import { int } from '../../../src/onnx/make-attributes.js';
 /** Measured in a moment, so that a test is about the command and not about the runtime. */
 export const QUICK = ['--runs', '3', '--warmup', '1'] as const;
 
+/** Uses what is stored as it is, for tests that compare two runs on a machine that may be busy. */
+export const AS_STORED = ['--remeasure', 'none'] as const;
+
 /** Makes every layer a brick of its own, for tests that count bricks. */
 export const LAYER_CUT = ['--cut', 'layer'] as const;
 

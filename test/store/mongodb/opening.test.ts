@@ -5,6 +5,7 @@ import { PlatformError, type ErrorCode } from '../../../src/base/errors.js';
 import { Connection } from '../../../src/store/mongodb/connection.js';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { migrate } from '../../../src/store/mongodb/schema-version.js';
+import { all, NOTES } from '../collection-contract.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
 import { startOldServer } from './old-server.js';
@@ -52,6 +53,32 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
       assert.deepEqual(unique?.key, { signature: 1, fingerprint: 1, protocolKey: 1 });
     });
     assert.equal(await versionIn(uri), 2);
+  });
+
+  it('to read makes nothing: a database that is no store is an error', async (t) => {
+    const uri = newDatabase(t);
+    await assertRefused(
+      openMongoStore(uri, { ...QUIET, access: 'read' }),
+      'not_found',
+      /There is no store at mongodb:/,
+    );
+    const made = await withDatabase(uri, (db) => db.listCollections().toArray());
+    assert.deepEqual(made, []);
+  });
+
+  it('to read finds documents without preparing their collections', async (t) => {
+    const uri = newDatabase(t);
+    const writer = await openMongoStore(uri, QUIET);
+    await writer.putMeasurement(sampleMeasurement(1));
+    await writer.close();
+    const names = () => withDatabase(uri, (db) => db.listCollections().toArray()).then(({ length }) => length);
+    const before = await names();
+    const reader = await openMongoStore(uri, { ...QUIET, access: 'read' });
+    const found = await reader.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
+    const notes = await all(reader.collection(NOTES).find({}));
+    await reader.close();
+    assert.deepEqual([found.get(signatureOf(1)), notes], [sampleMeasurement(1), []]);
+    assert.equal(await names(), before);
   });
 
   it('is done by two at once', async (t) => {

@@ -130,6 +130,7 @@ describe('a model whose outputs take time to hand over', () => {
           {
             signature: signatureOf(LEAVING),
             operators: ['(handing over outputs)'],
+            shapes: [],
             count: 0,
             reason: 'crashed: signal 11',
           },

@@ -100,6 +100,17 @@ describe('measuring a suite', () => {
     );
   });
 
+  test('takes measurements again that others disturbed', async () => {
+    const conditions = { wallMs: 1000, cores: 2, othersMs: 0, stealMs: 0 };
+    const agent = createFakeAgent({ latencyOf: () => 1, conditionsOf: () => conditions });
+    const context = { agent, store: await openMemoryStore(), ...unwatched };
+    const [first] = (await measureSuite(suite, SETTINGS, context)).measurements;
+    assert.ok(first !== undefined);
+    await context.store.putMeasurement({ ...first, conditions: { ...conditions, othersMs: 900 } });
+    const { measured, measurements } = await measureSuite(suite, SETTINGS, context);
+    assert.deepEqual([measured, measurements[0]], [1, first]);
+  });
+
   test('that is interrupted says so', async () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched, signal: AbortSignal.abort() };
     const { measured, interrupted, measurements } = await measureSuite(suite, SETTINGS, context);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isDisturbed, RetakeLimit, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
+import { RetakeLimit, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { MeasuredRequest } from '../../../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
@@ -49,37 +49,6 @@ async function takeFrom(
   }
   return { best, final, taken, waits, retaken, shares };
 }
-
-describe('a disturbance', () => {
-  test('is what others took of the processors, of this machine and of the hypervisor', () => {
-    assert.equal(disturbanceOf(measuredBeside(500)), 0.25);
-    const conditions = { wallMs: 1000, cores: 2, othersMs: 100, stealMs: 300 };
-    assert.equal(disturbanceOf(sampleMeasurement(0, { conditions })), 0.2);
-  });
-
-  test('is none where it is unknown, or too little was counted to be sure', () => {
-    assert.equal(disturbanceOf(sampleMeasurement(0)), 0);
-    const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
-    assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
-  });
-
-  // MOST_OTHERS_SHARE: a tenth of two cores in a second is 200 ms.
-  test('counts from more than a tenth of the processors on', () => {
-    assert.deepEqual(
-      [200, 201].map((othersMs) => isDisturbed(measuredBeside(othersMs))),
-      [false, true],
-    );
-  });
-
-  // LEAST_OTHERS_MS: three ticks of 10 ms, in which the operating system counts.
-  test('counts from three ticks on', () => {
-    const isDisturbedBy = (othersMs: number): boolean => {
-      const conditions = { wallMs: 50, cores: 1, othersMs };
-      return isDisturbed(sampleMeasurement(0, { conditions }));
-    };
-    assert.deepEqual([20, 29, 30].map(isDisturbedBy), [false, false, true]);
-  });
-});
 
 describe('what is measured undisturbed', () => {
   test('is taken once on a quiet machine', async () => {

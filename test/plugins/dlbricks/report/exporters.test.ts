@@ -101,7 +101,10 @@ describe('table', () => {
     const text = plain(partial);
     assert.match(text, /part: 10\.90/);
     assert.match(text, /25\.0 %/);
-    assert.equal(text.split('\n').filter((line) => line.includes('3 x Conv+Relu: crashed: gone')).length, 5);
+    assert.equal(
+      text.split('\n').filter((line) => line.includes('3 x Conv+Relu (1x3x8x8, 4x3x3x3): crashed: gone')).length,
+      5,
+    );
     assert.match(text, /and 3 more; --export-json/);
   });
 

@@ -44,6 +44,17 @@ describe('a warning of noise', () => {
     assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
   });
 
+  test('says how to measure again: what was disturbed, or everything', () => {
+    const remedyOf = (conditions: Partial<Conditions>) => {
+      return warningsOf([under(conditions)]).map(([, message]) => /--remeasure \w+/.exec(message)?.[0]);
+    };
+    assert.deepEqual(remedyOf({ othersMs: 400 }), ['--remeasure all']);
+    assert.deepEqual(remedyOf({ othersMs: 2000 }), ['--remeasure disturbed']);
+    assert.deepEqual(remedyOf({ stealMs: 200 }), ['--remeasure all']);
+    assert.deepEqual(remedyOf({ throttledMs: 20 }), ['--remeasure all']);
+    assert.deepEqual(remedyOf({ lowestMhz: 2000, highestMhz: 3000 }), ['--remeasure all']);
+  });
+
   test('counts single measurements that others disturbed where they took little in all', () => {
     const calm = Array.from({ length: 19 }, () => under({ othersMs: 0 }));
     const [[cause, message] = assert.fail()] = warningsOf([...calm, under({ othersMs: 800 })]);

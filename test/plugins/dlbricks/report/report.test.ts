@@ -59,11 +59,13 @@ describe('a model in the report', () => {
         benchmark: 'brick',
         signature: MISSING.signature,
         operators: ['Conv', 'Relu'],
+        shapes: MISSING.shapes,
         sequences: 3,
         reason: 'crashed: gone',
       },
       {
         benchmark: 'end_to_end',
+        shapes: [],
         signature: signatureOf(102),
         operators: [],
         sequences: 0,

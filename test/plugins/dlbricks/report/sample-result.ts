@@ -11,6 +11,7 @@ export const FAILURE: Outcome = { kind: 'failure', reason: 'timeout', message: '
 export const MISSING: Missing = {
   signature: signatureOf(9),
   operators: ['Conv', 'Relu'],
+  shapes: ['1x3x8x8', '4x3x3x3'],
   count: 3,
   reason: 'crashed: gone',
 };

@@ -1,0 +1,17 @@
+const UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
+]);
+
+/** What messages say of a duration that is none. */
+export const DURATION_EXAMPLES = '90s, 30m, 12h, 7d or 4w';
+
+/** A duration as people write it (90s, 30m, 12h, 7d, 4w), in milliseconds; undefined for any other text. */
+export function durationMsOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const unitMs = UNITS_MS.get(unit ?? '');
+  return count === undefined || unitMs === undefined ? undefined : Number(count) * unitMs;
+}

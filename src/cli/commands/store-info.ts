@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { oneLine } from '../../base/one-line.js';
+import { drawTable } from '../../base/text-table.js';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { isDisturbed } from '../../measurement/disturbance.js';
+import type { System } from '../../measurement/system.js';
+import { countDocuments } from '../../store/count-documents.js';
+import { placeOfStore } from '../../store/open-store.js';
+import type { ResultStore } from '../../store/result-store.js';
+import { STORE, type StoreOption } from './store-option.js';
+
+/** The measurements of one system, in numbers. */
+interface SystemCounts {
+  readonly system: System;
+  measurements: number;
+  failed: number;
+  disturbed: number;
+  oldest: string;
+  newest: string;
+}
+
+async function countSystems(store: ResultStore): Promise<readonly SystemCounts[]> {
+  const counts = new Map<string, SystemCounts>();
+  for await (const measurement of store.listMeasurements()) {
+    const { system, outcome, measuredAt } = measurement;
+    const known = counts.get(system.fingerprint) ?? {
+      system,
+      measurements: 0,
+      failed: 0,
+      disturbed: 0,
+      oldest: measuredAt,
+      newest: measuredAt,
+    };
+    known.measurements += 1;
+    if (outcome.kind === 'failure') known.failed += 1;
+    if (isDisturbed(measurement)) known.disturbed += 1;
+    if (measuredAt < known.oldest) known.oldest = measuredAt;
+    if (measuredAt > known.newest) known.newest = measuredAt;
+    counts.set(system.fingerprint, known);
+  }
+  return [...counts.values()];
+}
+
+async function countCollections(store: ResultStore): Promise<readonly { name: string; documents: number }[]> {
+  const counts: { name: string; documents: number }[] = [];
+  for (const shape of await store.listCollections()) {
+    counts.push({ name: shape.name, documents: await countDocuments(store, shape) });
+  }
+  return counts;
+}
+
+function systemsTable(systems: readonly SystemCounts[]): string {
+  const titles = ['system', 'processor', 'threads', 'framework', 'measurements', 'failed', 'disturbed', 'newest'];
+  const rows = systems.map(({ system, measurements, failed, disturbed, newest }) => [
+    system.fingerprint.slice(0, 12),
+    system.processor,
+    String(system.runOptions.threads),
+    `${system.framework} ${system.frameworkVersion}`,
+    String(measurements),
+    String(failed),
+    String(disturbed),
+    newest.slice(0, 10),
+  ]);
+  return drawTable({ titles, rows });
+}
+
+/** `mlmodelscope store info`: how much there is, and of which systems. */
+export function registerStoreInfo(parent: Command, host: CommandHost): void {
+  parent
+    .command('info')
+    .description('Show where a store is, and how many measurements and other documents it holds')
+    .option(...STORE)
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  mlmodelscope store info')
+    .action(async ({ store: uri, json }: StoreOption & { readonly json?: true }) => {
+      const store = await host.openStore(uri, { access: 'read' });
+      const systems = await countSystems(store);
+      const collections = await countCollections(store);
+      const place = placeOfStore(uri);
+      if (json === true) {
+        const counted = systems.map(({ system, ...counts }) => ({
+          fingerprint: system.fingerprint,
+          system,
+          ...counts,
+        }));
+        host.print(`${JSON.stringify({ store: place, systems: counted, collections }, null, 2)}\n`);
+        return;
+      }
+      const total = systems.reduce((sum, { measurements }) => sum + measurements, 0);
+      const others = collections.map(({ name, documents }) => `${name}: ${documents}`).join(', ') || 'none';
+      const table = systems.length === 0 ? '' : `${systemsTable(systems)}\n`;
+      host.print(
+        `store: ${oneLine(place)}\nmeasurements: ${total}, of ${systems.length} systems\n${table}other documents: ${others}\n`,
+      );
+    });
+}

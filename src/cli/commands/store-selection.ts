@@ -1,0 +1,35 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { durationOption } from '../../base/option-value.js';
+import type { MeasurementFilter } from '../../store/measurement-filter.js';
+
+/** Which measurements a command is about, as its options say. */
+export interface SelectionFlags {
+  readonly system?: string;
+  readonly failed?: true;
+  readonly disturbed?: true;
+  /** Milliseconds. */
+  readonly olderThan?: number;
+}
+
+/** The first digits of an id, as an option's or argument's value. */
+export function idPrefix(text: string): string {
+  if (/^[0-9a-f]{4,64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('expected the first digits of an id: 4 to 64 of 0 to 9 and a to f');
+}
+
+export function addSelectionOptions(command: Command): Command {
+  return command
+    .option('--system <id>', "only of this system; its fingerprint's first digits", idPrefix)
+    .option('--failed', 'only what failed')
+    .option('--disturbed', 'only what other processes or machines disturbed')
+    .option('--older-than <duration>', 'only what was measured longer ago: 12h, 7d, 4w', durationOption);
+}
+
+export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
+  return { system, failed, disturbed, beforeMs: olderThan === undefined ? undefined : Date.now() - olderThan };
+}
+
+/** Whether the options leave anything out. */
+export function isNarrowed({ system, failed, disturbed, olderThan }: SelectionFlags): boolean {
+  return [system, failed, disturbed, olderThan].some((condition) => condition !== undefined);
+}

@@ -1,0 +1,24 @@
+import { PlatformError } from '../base/errors.js';
+import type { EvaluationClient } from '../evaluation/client/evaluation-client.js';
+
+/** How an id is written: a UUID. */
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Among how many of the newest evaluations a part of an id is looked for. */
+const LOOKED_AT = 1000;
+
+/**
+ * The id of an evaluation that a user names.
+ *
+ * @param text an id, its first digits where no other one of the newest evaluations begins so, or `latest`
+ * @throws PlatformError `not_found`
+ */
+export async function evaluationId(client: EvaluationClient, text: string): Promise<string> {
+  if (WHOLE_ID.test(text)) return text;
+  const evaluations = await client.list(text === 'latest' ? 1 : LOOKED_AT);
+  const meant = text === 'latest' ? evaluations : evaluations.filter(({ id }) => id.startsWith(text.toLowerCase()));
+  const [found] = meant;
+  if (found !== undefined && meant.length === 1) return found.id;
+  const problem = found === undefined ? `no evaluation is called ${text}` : `${meant.length} begin with ${text}`;
+  throw new PlatformError('not_found', `${problem}; \`mlmodelscope evaluations list\` shows those that there are`);
+}

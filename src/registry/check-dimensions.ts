@@ -1,0 +1,15 @@
+import { PlatformError } from '../base/errors.js';
+import type { LoadedModel } from './load-model.js';
+
+/** A dimension that no model has is a typing error. @throws PlatformError `usage` */
+export function checkDimensions(
+  models: readonly LoadedModel[],
+  dimensions: ReadonlyMap<string, number> | undefined,
+): void {
+  const symbols = new Set(models.flatMap((model) => model.symbols));
+  for (const name of dimensions?.keys() ?? []) {
+    if (symbols.has(name)) continue;
+    const known = symbols.size === 0 ? 'they have none' : `they have ${[...symbols].join(', ')}`;
+    throw new PlatformError('usage', `--dimension ${name}: none of the models has a dimension of this name; ${known}`);
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PlatformError } from '../../base/errors.js';
+import { readExtent } from './data-file.js';
+import { DATA_FILE, LOCK_FILE } from './folder.js';
+
+/** A store that is written to all the time is read between two writes sooner or later. */
+const MOST_COPIES = 20;
+
+/** Whether LMDB can open the store in this folder: it writes its lock file even to read. */
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    for (const name of [DATA_FILE, LOCK_FILE]) {
+      if (existsSync(join(folder, name))) accessSync(join(folder, name), constants.W_OK);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function transactionOf(path: string): bigint {
+  const file = openSync(path, 'r');
+  try {
+    return readExtent(file, path).transaction;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Copies a store that cannot be written to into a new temporary folder. The copy is whole although others may write
+ * meanwhile: LMDB never overwrites what its newest transaction refers to, so a copy before and after which that is the same
+ * one holds all of it.
+ *
+ * @returns the folder of the copy, which the caller removes
+ * @throws PlatformError `storage` for a damaged store, and for one that is written to without end
+ */
+export function snapshotOf(folder: string): string {
+  const path = join(folder, DATA_FILE);
+  const copy = mkdtempSync(join(tmpdir(), 'mlmodelscope-store-'));
+  try {
+    for (let copies = 0; copies < MOST_COPIES; copies += 1) {
+      const before = transactionOf(path);
+      copyFileSync(path, join(copy, DATA_FILE));
+      chmodSync(join(copy, DATA_FILE), 0o600);
+      if (transactionOf(path) === before) return copy;
+    }
+  } catch (thrown) {
+    rmSync(copy, { recursive: true, force: true });
+    throw thrown;
+  }
+  rmSync(copy, { recursive: true, force: true });
+  throw new PlatformError('storage', `The store ${folder} cannot be read: others write to it all the time. Try again.`);
+}

@@ -1,0 +1,36 @@
+import { PlatformError } from '../base/errors.js';
+import type { Collection, CollectionDefinition } from './collection.js';
+import type { ResultStore } from './result-store.js';
+
+/**
+ * A store that is read and refuses everything else.
+ *
+ * @param place what messages call it
+ * @param onClosed what is to be done when it has been closed
+ */
+export function readOnlyStore(store: ResultStore, place: string, onClosed: () => void): ResultStore {
+  const refuse = (): Promise<never> => {
+    const problem = `The store ${place} cannot be written to by this user`;
+    return Promise.reject(new PlatformError('storage', `${problem}; choose another place with --store.`));
+  };
+  return {
+    isReadOnly: true,
+    putMeasurement: refuse,
+    deleteMeasurements: refuse,
+    findMeasurements: (...key) => store.findMeasurements(...key),
+    listSystems: () => store.listSystems(),
+    listMeasurements: () => store.listMeasurements(),
+    listCollections: () => store.listCollections(),
+    collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
+      const documents = store.collection(definition);
+      return {
+        put: refuse,
+        putMany: refuse,
+        delete: refuse,
+        get: (key) => documents.get(key),
+        find: (match) => documents.find(match),
+      };
+    },
+    close: () => store.close().finally(onClosed),
+  };
+}

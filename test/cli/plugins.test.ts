@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { deadline, workplace, type Workplace } from './support/command.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** A plugin in plain JavaScript, with a command that greets. */
+function greeter(name: string): string {
+  return `export default {
+  name: '${name}',
+  version: '1.2.3',
+  registerCommand(program, host) {
+    program.command('${name}').action(() => host.print('hello from ${name}\\n'));
+  },
+};
+`;
+}
+
+/** Writes a plugin as a package would be: a folder with an index.js that is a module. */
+async function writePlugin(place: Workplace, folder: string, source: string): Promise<string> {
+  await mkdir(place.path(folder), { recursive: true });
+  await place.write(`${folder}/package.json`, '{ "type": "module", "exports": "./index.js" }');
+  await place.write(`${folder}/index.js`, source);
+  return place.path(folder);
+}
+
+describe('a plugin', { ...deadline, concurrency: 2 }, () => {
+  it('is loaded from a folder or a file that is named', async (t) => {
+    const place = await workplace(t);
+    const folder = await writePlugin(place, 'one', greeter('one'));
+    await place.write('two.mjs', greeter('two'));
+    const named = ['--plugin', folder, '--plugin=two.mjs'];
+    for (const name of ['one', 'two']) {
+      const { stdout, stderr, code } = await place.run([...named, name]);
+      assert.deepEqual([stdout, stderr, code], [`hello from ${name}\n`, '', 0]);
+    }
+    assert.match((await place.run([...named, 'version'])).stdout, /^one 1\.2\.3\ntwo 1\.2\.3$/m);
+  });
+
+  it("is loaded from the user's folder", async (t) => {
+    const place = await workplace(t);
+    await writePlugin(place, 'config/plugins/mine', greeter('mine'));
+    await place.write('config/config.yml', 'threads: 1\n');
+    const env = { MLMODELSCOPE_CONFIG: place.path('config/config.yml') };
+    assert.equal((await place.run(['mine'], { env })).stdout, 'hello from mine\n');
+  });
+
+  it('is loaded from a package that is installed beside the platform', async (t) => {
+    const place = await workplace(t);
+    const installed = place.path('node_modules', 'dlbricks');
+    for (const part of ['dist/src', 'dist/plugins', 'package.json', 'manifests']) {
+      await cp(join(ROOT, part), join(installed, part), { recursive: true });
+    }
+    for (const name of await readdir(join(ROOT, 'node_modules'))) {
+      await symlink(join(ROOT, 'node_modules', name), place.path('node_modules', name));
+    }
+    const folder = 'node_modules/mlmodelscope-plugin-greeter';
+    await writePlugin(place, folder, greeter('greeter'));
+    const main = join(installed, 'dist/src/cli/main.js');
+    const { stdout, stderr } = await place.startProgram(process.execPath, [main, 'greeter']).ended;
+    assert.deepEqual([stdout, stderr], ['hello from greeter\n', '']);
+  });
+
+  const failures: readonly [string, string, RegExp][] = [
+    ['throws', "throw new Error('no licence');", /no licence/],
+    ['is no plugin', 'export const nothing = 1;', /its default export is no plugin/],
+    ['has the name of another one', greeter('dlbricks'), /there is another plugin called dlbricks/],
+    ['is no JavaScript', 'this is no JavaScript', /Unexpected identifier/],
+  ];
+  for (const [what, source, cause] of failures) {
+    it(`that ${what} is a warning, and everything else works`, async (t) => {
+      const place = await workplace(t);
+      const folder = await writePlugin(place, 'bad', source);
+      const { stdout, stderr, code } = await place.run(['--plugin', folder, 'version']);
+      assert.equal(code, 0);
+      assert.match(stdout, /^dlbricks /m);
+      assert.match(stderr, /^warning: the plugin at .*bad does not load: /);
+      assert.match(stderr, cause);
+    });
+  }
+
+  it('that is not there is a warning as well', async (t) => {
+    const { stderr, code } = await (await workplace(t)).run(['--plugin', 'nowhere', 'version']);
+    assert.equal(code, 0);
+    assert.match(stderr, /^warning: the plugin at nowhere does not load: ENOENT/);
+  });
+});

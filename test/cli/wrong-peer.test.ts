@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deadline, workplace } from './support/command.js';
+import { assertOneMessage } from './support/report.js';
+
+/** Nobody listens on port 1 of a machine like this. */
+const NOBODY = '127.0.0.1:1';
+
+describe('an address', { ...deadline, concurrency: 2 }, () => {
+  it('of an agent where a server was meant is an error that says what to give', async (t) => {
+    const place = await workplace(t);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0']);
+    const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
+    for (const args of [
+      ['evaluations', 'list'],
+      ['plugin', 'dlbricks'],
+      ['agent', '--listen', '127.0.0.1:0'],
+    ]) {
+      const ending = await place.run([...args, '--server', address]);
+      assert.match(
+        ending.stderr,
+        new RegExp(`^what answers at ${address} is no server.*an agent takes .*dlbricks run --server ${address}`),
+      );
+      assert.equal(ending.code, 1);
+    }
+  });
+
+  it('of a server where an agent was meant is an error that says where agents are', async (t) => {
+    const place = await workplace(t);
+    const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
+    const [, address = ''] = await server.said(/^server listening on (127\.0\.0\.1:\d+)\n/);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:squeezenet1.1', '--server', address]);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, new RegExp(`is no agent.*registry agents --server ${address}`));
+    assert.equal(ending.code, 1);
+    const listed = await place.run(['evaluations', 'show', 'latest', '--server', address]);
+    assert.match(listed.stderr, /^no evaluation is called latest; `mlmodelscope evaluations list` shows/);
+    assert.equal(listed.code, 2);
+  });
+
+  it('that nobody answers at is said by a plugin at once', async (t) => {
+    const plugin = (await workplace(t)).start(['plugin', 'dlbricks', '--server', NOBODY]);
+    await plugin.said(/^warning: the server at 127\.0\.0\.1:1 does not answer .*mlmodelscope serve/);
+  });
+});
