@@ -3,6 +3,7 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { ownValue } from '../base/own-value.js';
 
 /** The package's own contract, three folders above dist/src/rpc. */
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
@@ -35,10 +36,12 @@ export function addReflection(server: Server, services: readonly string[]): void
     const deferred = Object.keys(implementation).map((method) => {
       const handle = (...call: unknown[]): unknown => {
         read ??= versionsOf(contract(), services);
-        return (read[index]?.implementation[method] as ((...call: unknown[]) => unknown) | undefined)?.(...call);
+        const handler = ownValue(read[index]?.implementation ?? {}, method) as
+          ((...call: unknown[]) => unknown) | undefined;
+        return handler?.(...call);
       };
       return [method, handle] as const;
     });
-    server.addService(definition, Object.fromEntries(deferred) as UntypedServiceImplementation);
+    server.addService(definition, Object.fromEntries(deferred));
   }
 }

@@ -52,7 +52,7 @@ describe('a server with a token', { timeout: 20_000 }, () => {
 
   test('refuses writes with another one', async (t) => {
     const { client, answered } = await protectedServer(t, `${TOKEN}!`);
-    const refused = refusal('unauthenticated', /not the one/);
+    const refused = refusal('unauthenticated', /token is wrong/);
     await assert.rejects(client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs }), refused);
     assert.equal(answered.get('repeat'), undefined);
   });
