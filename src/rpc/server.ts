@@ -114,7 +114,6 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
-    'grpc.max_connection_idle_ms': limits.idleMs,
     // A client whose machine is gone cancels nothing: it is noticed because it does not answer.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
