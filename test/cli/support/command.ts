@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Lifetime } from '../../support/lifetime.js';
 
 /** The command as it was built beside these tests. */
 export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Lead its own process group, as a shell's job does. */
   readonly ownGroup?: boolean;
+  /** A program, with its arguments, that becomes the command. */
+  readonly through?: readonly string[];
 }
 
 /** A folder of its own for one test, in which commands run as a user without any history would run them. */
@@ -57,7 +59,7 @@ export interface Workplace {
 /** What would make the command's surroundings differ from machine to machine. */
 const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR', 'MLMODELSCOPE_DEBUG'];
 
-export async function workplace(t: TestContext): Promise<Workplace> {
+export async function workplace(t: Lifetime): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const path = (...names: readonly string[]): string => join(folder, ...names);
@@ -70,8 +72,10 @@ export async function workplace(t: TestContext): Promise<Workplace> {
     MLMODELSCOPE_CACHE: path('cache'),
   };
 
-  function start(args: readonly string[], { env: changes = {}, ownGroup = false }: StartOptions = {}): Running {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+  function start(args: readonly string[], options: StartOptions = {}): Running {
+    const { env: changes = {}, ownGroup = false, through = [] } = options;
+    const [program = '', ...rest] = [...through, process.execPath, MAIN, ...args];
+    const child = spawn(program, rest, {
       cwd: folder,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],
