@@ -27,12 +27,16 @@ export const database: Target = {
     await server.signal('SIGKILL');
     await setTimeout(random.below(LONGEST_MS));
     await server.start();
-    assertFullCoverage(await command.ended);
+    const first = await command.ended;
+    // What a command cannot open it does not wait for: the address may be wrong.
+    const wasOpen = !/cannot be opened/.test(first.stderr);
+    if (wasOpen) assertFullCoverage(first);
     await withWholeStore(openStore.bind(undefined, uri), () => Promise.resolve());
     const again = await place.run(args);
     assertFullCoverage(again);
     const { toMeasure } = planIn(again);
-    if (toMeasure > 0) throw new Error(`${toMeasure} measurements that the database had acknowledged are lost`);
+    if (wasOpen && toMeasure > 0)
+      throw new Error(`${toMeasure} measurements that the database had acknowledged are lost`);
     await assertNoOrphan(place);
   },
 };
