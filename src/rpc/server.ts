@@ -15,6 +15,7 @@ import { Connections } from './connections.js';
 import { GuardedServer } from './guarded-server.js';
 import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
+import { LoopTurns } from './loop-turns.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
 import { receiveRequests } from './receive-requests.js';
 import { addReflection } from './reflection.js';
@@ -106,7 +107,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   quietLibrary();
   const { security = {} } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const calls = new ActiveCalls();
+  const turns = new LoopTurns();
+  const calls = new ActiveCalls(turns);
   const connections = new Connections(limits);
   const services: string[] = [];
   const check = security.token === undefined ? undefined : checkToken(security.token);
@@ -121,7 +123,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     // Those that come first are nearest to the network.
     interceptors: [
       sendAnswers(formats, connections, limits),
-      receiveRequests(formats, connections, limits),
+      receiveRequests(formats, connections, limits, turns),
       ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],

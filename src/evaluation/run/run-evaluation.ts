@@ -15,7 +15,7 @@ import {
   pluginEventSchema,
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
-import { loadSubmission } from '../submission.js';
+import { loadSubmission, type Submission } from '../submission.js';
 
 /** What runs of a plugin have in common. */
 export interface PluginTools {
@@ -69,7 +69,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
 
 async function* eventsOf(
   evaluation: Evaluation,
-  run: Run,
+  run: Run<Submission>,
   { store, connect }: PluginTools,
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
@@ -111,7 +111,7 @@ async function* eventsOf(
  */
 export async function* runEvaluation(
   evaluation: Evaluation,
-  run: Run,
+  run: Run<Submission>,
   tools: PluginTools,
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
