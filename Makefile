@@ -5,10 +5,10 @@ SHELL := /bin/sh
 MLMODELSCOPE := node dist/src/cli/main.js
 INSTALLED := node_modules/.package-lock.json
 BUILT := dist/.built
-SOURCES := $(shell find src plugins bench test mutants fuzz proto -type f -not -path 'src/generated/*') \
+SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint fuzz mutants bench bench-accuracy schema clean
+.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ lint: build ## Check style, import directions and protocol buffers
 
 fuzz: build ## Give made-up inputs to all readers for SECONDS (60); SEED repeats a round, or one find
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
+torture: build ## Kill, cut and confuse what runs for ROUNDS (50) rounds; SEED repeats them, or one that failed
+	node dist/torture/main.js --rounds $(or $(ROUNDS),50) $(if $(SEED),--seed $(SEED))
 
 mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=30 SEED=1
 	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),30) --seed $(or $(SEED),1) $(AT)

@@ -22,6 +22,7 @@ const HOUSES = [
   { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services']] },
   { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
   { folder: 'fuzz', levels: [['random.ts'], ['mutate'], ['targets'], ['run'], ['main.ts']] },
+  { folder: 'torture', levels: [['place'], ['checks'], ['targets'], ['run'], ['main.ts']] },
   {
     folder: 'plugins/dlbricks',
     levels: [
@@ -73,6 +74,17 @@ export default tseslint.config(
     files: ['**/*.ts'],
     rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [ONNX_RUNTIME] }] },
   },
+  {
+    files: ['{src,plugins,torture}/**/*.ts'],
+    // The age of a file is a matter of wall clocks.
+    ignores: ['src/base/atomic-file.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'The wall clock steps: measure and wait by performance.now().' },
+      ],
+    },
+  },
   ...HOUSES.map((house) => {
     const name = house.folder.replaceAll('/', '-');
     return {
@@ -84,7 +96,7 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts'],
     rules: forbid(
-      '^(\\.\\./)+(plugins|bench|test|mutants|fuzz)/',
+      '^(\\.\\./)+(plugins|bench|test|mutants|fuzz|torture)/',
       'The platform imports no plugin, benchmark or test.',
     ),
   },

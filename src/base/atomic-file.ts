@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type FileContent, writeContent, type WriteOptions } from './file-content.js';
 
-/** A temporary file without a write for this long is abandoned. */
+/** A temporary file of another machine without a write for this long is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /** This machine or container: process ids mean nothing on another one that shares the folder. */
@@ -63,8 +63,8 @@ async function removeAbandoned(folder: string): Promise<void> {
     const writer = TEMPORARY.exec(name)?.groups;
     if (writer === undefined) continue;
     const temporary = path.join(folder, name);
-    const isDead = writer['host'] === HOST && !isRunning(Number(writer['pid']));
-    if (isDead || (await isOld(temporary))) await rm(temporary, { force: true }).catch(() => undefined);
+    const isAbandoned = writer['host'] === HOST ? !isRunning(Number(writer['pid'])) : await isOld(temporary);
+    if (isAbandoned) await rm(temporary, { force: true }).catch(() => undefined);
   }
 }
 

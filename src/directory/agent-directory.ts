@@ -78,17 +78,26 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
   const entries = new Map<string, Entry>();
   let choices = 0;
   let registrations = 0;
+  /** Undefined after a change. */
+  let listed: readonly RegisteredAgent[] | undefined;
+
+  function remove(id: string): void {
+    if (entries.delete(id)) listed = undefined;
+  }
 
   function live(): readonly Entry[] {
     const time = now();
-    for (const [id, { expiresMs }] of entries) if (expiresMs <= time) entries.delete(id);
+    for (const [id, { expiresMs }] of entries) if (expiresMs <= time) remove(id);
     return [...entries.values()];
   }
 
   return {
     leaseMs,
 
-    list: () => live().map(({ agent }) => agent),
+    list() {
+      const entriesNow = live();
+      return (listed ??= entriesNow.map(({ agent }) => agent));
+    },
 
     choose(unmet) {
       const judged = live().map((entry) => ({ entry, problems: unmet(entry.agent) }));
@@ -121,8 +130,9 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
         const problem = `the offers of all agents would take more than ${MAX_SIZE / 2 ** 20} MiB`;
         throw new PlatformError('exhausted', `${problem}; stop one first, or offer fewer models`);
       }
-      if (previous !== undefined) entries.delete(previous.agent.id);
+      if (previous !== undefined) remove(previous.agent.id);
       const agent = { ...offer, id: randomUUID(), number: ++registrations, registeredAt: new Date().toISOString() };
+      listed = undefined;
       entries.set(agent.id, { agent, size, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
       return agent;
     },
@@ -135,8 +145,6 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       entry.expiresMs = now() + leaseMs;
     },
 
-    unregister(id) {
-      entries.delete(id);
-    },
+    unregister: remove,
   };
 }

@@ -6,9 +6,7 @@ import {
 } from '../generated/mlmodelscope/registry/v1/registry.js';
 import type { RegisteredAgent } from './agent-directory.js';
 import { toWireRegistered } from './agent-wire.js';
-
-/** Below the 4 MiB that clients of gRPC take unless they say otherwise. */
-const PAGE_BYTES = 3 * 2 ** 20;
+import { firstPage } from './page.js';
 
 interface Message {
   readonly agent: Agent;
@@ -44,18 +42,8 @@ export function pageOf(
   { pageSize, pageToken }: ListAgentsRequest,
 ): ListAgentsResponse {
   const after = numberIn(pageToken);
-  const most = pageSize === 0 ? Infinity : pageSize;
-  const agents: Agent[] = [];
-  let bytes = 0;
-  let last = after;
-  for (const candidate of registered.filter(({ number }) => number > after)) {
-    const message = messageOf(candidate);
-    bytes += message.bytes;
-    if (agents.length >= most || (agents.length > 0 && bytes > PAGE_BYTES)) {
-      return { agents, nextPageToken: String(last) };
-    }
-    agents.push(message.agent);
-    last = candidate.number;
-  }
-  return { agents, nextPageToken: '' };
+  const later = registered.filter(({ number }) => number > after);
+  const { items, isLast } = firstPage(later, (agent) => messageOf(agent).bytes, pageSize === 0 ? Infinity : pageSize);
+  const nextPageToken = isLast ? '' : String(items.at(-1)?.number ?? after);
+  return { agents: items.map((agent) => messageOf(agent).agent), nextPageToken };
 }

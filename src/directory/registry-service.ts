@@ -1,13 +1,14 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
 import semver from 'semver';
+import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
 import {
-  type Agent,
+  Agent,
   type Agents,
-  type FrameworkManifest,
+  FrameworkManifest,
   type FrameworkManifestsResponse,
   type FrameworkRequest,
-  type ModelManifest,
+  ModelManifest,
   type ModelManifestsResponse,
   type ModelRequest,
   RegistryService,
@@ -16,6 +17,7 @@ import { parseHostPort } from '../rpc/loopback.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
+import { type Listed, pageFor } from './published-pages.js';
 
 /** The platform's contract uses Go's names of architectures; these differ from those of Node.js. */
 const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
@@ -34,7 +36,13 @@ function versionFilter(field: string, constraint: string): Fits {
     const shown = constraint.slice(0, 100);
     throw new PlatformError('usage', `${field}: "${shown}" is not a version constraint such as ^1.20`);
   }
-  return (version) => semver.satisfies(version, range, { includePrerelease: true });
+  // Agents have the same few versions, of thousands of models.
+  const known = new Map<string, boolean>();
+  return (version) => {
+    const fits = known.get(version) ?? semver.satisfies(version, range, { includePrerelease: true });
+    known.set(version, fits);
+    return fits;
+  };
 }
 
 function frameworkOf({ framework, frameworkVersion }: RegisteredAgent): FrameworkManifest {
@@ -62,15 +70,65 @@ function toAgent(agent: RegisteredAgent): Agent {
   };
 }
 
-/** Things of the same name and version once, in the order of their names. */
-function unique<T extends { readonly name: string; readonly version: string }>(things: readonly T[]): T[] {
-  const byKey = new Map(things.map((thing) => [`${thing.name} ${thing.version}`, thing]));
-  return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
+function keyOf({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `${name} ${version}`;
+}
+
+/** In the order of their keys; those with the same key as they came. */
+function inOrder<T extends Listed<unknown>>(listed: T[]): T[] {
+  return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+/** Digits of a registration's number. */
+const NUMBER_LENGTH = 15;
+
+/** Agents are in the order of their registration. */
+function listedAgent(agent: RegisteredAgent): Listed<Agent> {
+  return { key: String(agent.number).padStart(NUMBER_LENGTH, '0'), message: toAgent(agent) };
+}
+
+interface OfferedModel extends Listed<ModelManifest> {
+  readonly agent: RegisteredAgent;
+}
+
+/** By the agents that offer them. */
+const offered = new WeakMap<readonly RegisteredAgent[], Promise<readonly OfferedModel[]>>();
+
+/** The models of all agents in the order of their names; tens of thousands are put in order once for many requests. */
+function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
+  const models = offered.get(agents) ?? modelsInOrder(agents);
+  offered.set(agents, models);
+  return models;
+}
+
+async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
+  const models = agents.flatMap((agent) => agent.models.map((message) => ({ key: keyOf(message), agent, message })));
+  // Others get their turn.
+  await setImmediate();
+  return inOrder(models);
+}
+
+/** Looked at before others get their turn: a constraint takes some microseconds for a version. */
+const MODELS_AT_ONCE = 1000;
+const AGENTS_AT_ONCE = 5;
+
+/** What of a long list is meant. */
+async function inParts<T>(
+  list: readonly T[],
+  { atOnce, turn, isMeant }: { atOnce: number; turn: () => Promise<void>; isMeant: (item: T) => boolean },
+): Promise<readonly T[]> {
+  const meant: T[] = [];
+  for (let start = 0; start < list.length; start += atOnce) {
+    meant.push(...list.slice(start, start + atOnce).filter(isMeant));
+    await turn();
+  }
+  return meant;
 }
 
 /** Adds the platform's published registry: the frameworks and models of all registered agents. */
 export function addRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
+  const turn = (): Promise<void> => calls.turn();
 
   function agentsWith({ frameworkName, frameworkVersion }: FrameworkRequest): readonly RegisteredAgent[] {
     const fits = versionFilter('framework_version', frameworkVersion);
@@ -80,43 +138,51 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     });
   }
 
-  /** The models of an agent that a request selects. */
-  function modelFilter({
-    modelName,
-    modelVersion,
-  }: ModelRequest): (agent: RegisteredAgent) => readonly ModelManifest[] {
+  /** Whether a request is about a model. */
+  function modelFilter({ modelName, modelVersion }: ModelRequest): (model: ModelManifest) => boolean {
     const fits = versionFilter('model_version', modelVersion);
-    return ({ models }) => {
-      return models.filter(({ name, version }) => (modelName === '' || name === modelName) && fits(version));
-    };
+    return ({ name, version }) => (modelName === '' || name === modelName) && fits(version);
   }
 
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => ({ manifests: unique(agentsWith(call.request).map(frameworkOf)) }));
+    void calls.answer(call, callback, () => {
+      const listed = agentsWith(call.request).map((agent) => ({
+        key: keyOf(frameworkOf(agent)),
+        message: frameworkOf(agent),
+      }));
+      const frameworks = inOrder(listed);
+      return { manifests: pageFor(call, frameworks, (manifest) => FrameworkManifest.encode(manifest)) };
+    });
   };
 
   const frameworkAgents: handleUnaryCall<FrameworkRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, () => ({ agents: agentsWith(call.request).map(toAgent) }));
+    void calls.answer(call, callback, () => {
+      return { agents: pageFor(call, agentsWith(call.request).map(listedAgent), (agent) => Agent.encode(agent)) };
+    });
   };
 
   const modelManifests: handleUnaryCall<ModelRequest, ModelManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
-      const modelsOf = modelFilter(call.request);
-      return {
-        manifests: unique(
-          agentsWith(call.request)
-            .flatMap(modelsOf)
-            .filter(({ hidden }) => !hidden),
-        ),
+    void calls.answer(call, callback, async () => {
+      const isMeant = modelFilter(call.request);
+      const agents = new Set(agentsWith(call.request));
+      const models = await modelsOf(directory.list());
+      const isShown = ({ agent, message }: OfferedModel): boolean => {
+        return agents.has(agent) && !message.hidden && isMeant(message);
       };
+      const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, turn, isMeant: isShown });
+      return { manifests: pageFor(call, shown, (manifest) => ModelManifest.encode(manifest)) };
     });
   };
 
   const modelAgents: handleUnaryCall<ModelRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, () => {
-      const modelsOf = modelFilter(call.request);
-      const agents = agentsWith(call.request).filter((agent) => modelsOf(agent).length > 0);
-      return { agents: agents.map(toAgent) };
+    void calls.answer(call, callback, async () => {
+      const isMeant = modelFilter(call.request);
+      const agents = await inParts(agentsWith(call.request), {
+        atOnce: AGENTS_AT_ONCE,
+        turn,
+        isMeant: ({ models }) => models.some(isMeant),
+      });
+      return { agents: pageFor(call, agents.map(listedAgent), (agent) => Agent.encode(agent)) };
     });
   };
 

@@ -1,6 +1,7 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
+import { LoopTurns } from './loop-turns.js';
 import { statusOf } from './status.js';
 
 /** The part of a call that all kinds share. */
@@ -14,6 +15,9 @@ interface CancellableCall {
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
+  /** @param turns of the event loop that handlers, and answers of theirs, get one by one */
+  constructor(private readonly turns = new LoopTurns()) {}
+
   /** Answers a unary call with the result of `work`, or with the status of its error. */
   async answer<Request, Response>(
     call: ServerUnaryCall<Request, Response>,
@@ -21,7 +25,13 @@ export class ActiveCalls {
     work: (signal: AbortSignal) => Response | Promise<Response>,
   ): Promise<void> {
     try {
-      callback(null, await this.#track(call, work));
+      const answer = await this.#track(call, async (signal) => {
+        await this.turns.take();
+        throwIfCancelled(signal);
+        return work(signal);
+      });
+      await this.turns.take();
+      callback(null, answer);
     } catch (error) {
       callback(statusOf(error));
     }
@@ -50,6 +60,7 @@ export class ActiveCalls {
     message: Response,
     signal: AbortSignal,
   ): Promise<void> {
+    await this.turns.take();
     throwIfCancelled(signal);
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -60,6 +71,11 @@ export class ActiveCalls {
       call.write(message, done);
     });
     throwIfCancelled(signal);
+  }
+
+  /** A turn of the event loop for a part of a handler's work that takes some milliseconds or more. */
+  turn(): Promise<void> {
+    return this.turns.take();
   }
 
   /** Aborts the work behind every call. */

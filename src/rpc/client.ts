@@ -11,6 +11,7 @@ import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { traceClientCall } from '../tracing/grpc.js';
 import { addToken } from './bearer-token.js';
+import { endAfter } from './call-deadline.js';
 import { MAX_MESSAGE_BYTES } from './limits.js';
 import { isLoopbackHost, parseHostPort } from './loopback.js';
 import { repeatableMethods } from '../base/method-kind.js';
@@ -127,7 +128,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   const host = parseHostPort(address)?.host;
   const isLocal = host === undefined || isLoopbackHost(host);
   const channel = isLocal && !wantsTls ? credentials.createInsecure() : channelCredentials(security);
-  const client = new Client(address, channel, { ...CHANNEL_OPTIONS, interceptors: [traceClientCall] });
+  const client = new Client(address, channel, CHANNEL_OPTIONS);
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
     if (signal?.aborted === true) return cancellationOf(signal);
@@ -142,7 +143,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   }
 
   function callOptions({ deadlineMs }: RpcCallOptions): CallOptions {
-    return { deadline: Date.now() + deadlineMs };
+    return { interceptors: [traceClientCall, endAfter(deadlineMs)] };
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './limits.js';
 
@@ -9,6 +10,10 @@ const FAREWELL_MS = 1000;
 interface Connection {
   readonly socket: Socket;
   readonly firstCall: NodeJS.Timeout;
+  /** Calls that have not ended. */
+  calls: number;
+  /** Runs while there are no calls. */
+  idle: NodeJS.Timeout | undefined;
   /** Calls whose requests have not arrived yet. */
   receiving: number;
   /** Bytes of the socket that need no memory any more. */
@@ -44,7 +49,10 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
 
-type Limits = Pick<ServerLimits, 'firstCallMs' | 'receivingBytes' | 'answeringBytes' | 'answeringBytesPerConnection'>;
+type Limits = Pick<
+  ServerLimits,
+  'firstCallMs' | 'idleMs' | 'receivingBytes' | 'answeringBytes' | 'answeringBytesPerConnection'
+>;
 
 /**
  * The connections of a server, each with the received bytes that no handler has got yet: messages are collected in
@@ -65,14 +73,35 @@ export class Connections {
   add(socket: Socket): void {
     const peer = peerOf(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
-    this.#byPeer.set(peer, { socket, firstCall, receiving: 0, settledBytes: 0, answeringBytes: 0 });
+    const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
+    const connection: Connection = { socket, firstCall, ...nothingYet };
+    this.#byPeer.set(peer, connection);
     // The owner of the socket handles its errors; between two owners there may be none, and the process would end.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(firstCall);
+      clearTimeout(connection.idle);
       this.#byPeer.delete(peer);
     });
     this.#timer ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  /**
+   * A call of the client at this address, `ip:port`, has this stream. A connection without any for too long is closed: the
+   * library's own limit goes by the wall clock, so that one set back by a day would keep them for a day.
+   */
+  opened(peer: string, stream: ServerHttp2Stream): void {
+    const connection = this.#byPeer.get(peer);
+    if (connection === undefined) return;
+    const { session } = stream;
+    clearTimeout(connection.idle);
+    connection.calls++;
+    stream.once('close', () => {
+      connection.calls--;
+      if (connection.calls > 0 || connection.socket.destroyed) return;
+      // Tells the client first, whose calls of this very moment are made again.
+      connection.idle = setTimeout(() => session?.close(), this.limits.idleMs).unref();
+    });
   }
 
   /** A call of the client at this address, `ip:port`, begins. */

@@ -2,11 +2,15 @@ import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder, 
 import { PlatformError } from '../base/errors.js';
 import type { Connections, Receiving } from './connections.js';
 import type { ServerLimits } from './limits.js';
+import type { LoopTurns } from './loop-turns.js';
 import { type MessageFormat, noRoom } from './message-format.js';
 import { statusOf } from './status.js';
 
 /** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
+
+/** Decoding more than this takes long enough for a turn of the event loop of its own; of less, a read has many. */
+const MOST_AT_ONCE_BYTES = 1024;
 
 /**
  * Decodes requests, which the library hands over as bytes, and keeps account of them: a request that is late, too large
@@ -18,6 +22,7 @@ export function receiveRequests(
   formats: ReadonlyMap<string, MessageFormat>,
   connections: Connections,
   limits: ServerLimits,
+  turns: LoopTurns,
 ): ServerInterceptor {
   let heldBytes = 0;
   let calls = 0;
@@ -27,7 +32,25 @@ export function receiveRequests(
     let receiving: Receiving | undefined;
     let overdue: NodeJS.Timeout | undefined;
     let isCounted = false;
+    let isOver = false;
     let bytesOfCall = 0;
+
+    const pass = (format: MessageFormat, message: Buffer, next: (request: unknown) => void): void => {
+      if (isOver) return;
+      try {
+        const room = limits.heldBytes - heldBytes - message.length;
+        if (room < 0) throw noRoom();
+        const { request, valueBytes } = format.decode(message, room);
+        // Those of a stream are let go of one by one.
+        if (!requestStream) {
+          heldBytes += message.length + valueBytes - bytesOfCall;
+          bytesOfCall = message.length + valueBytes;
+        }
+        next(request);
+      } catch (error) {
+        call.sendStatus(statusOf(error));
+      }
+    };
 
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
@@ -56,19 +79,8 @@ export function receiveRequests(
           next(message);
           return;
         }
-        try {
-          const room = limits.heldBytes - heldBytes - message.length;
-          if (room < 0) throw noRoom();
-          const { request, valueBytes } = format.decode(message, room);
-          // Those of a stream are let go of one by one.
-          if (!requestStream) {
-            heldBytes += message.length + valueBytes - bytesOfCall;
-            bytesOfCall = message.length + valueBytes;
-          }
-          next(request);
-        } catch (error) {
-          call.sendStatus(statusOf(error));
-        }
+        if (message.length <= MOST_AT_ONCE_BYTES) pass(format, message, next);
+        else void turns.take().then(() => pass(format, message, next));
       })
       .withOnReceiveHalfClose((next) => {
         clearTimeout(overdue);
@@ -79,6 +91,7 @@ export function receiveRequests(
       .withOnCancel(() => {
         if (isCounted) calls--;
         isCounted = false;
+        isOver = true;
         clearTimeout(overdue);
         receiving?.end();
         heldBytes -= bytesOfCall;

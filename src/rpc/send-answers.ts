@@ -100,6 +100,8 @@ export function sendAnswers(
   limits: ServerLimits,
 ): ServerInterceptor {
   return ({ path }, call) => {
+    const stream = streamOf(call);
+    if (stream !== undefined) connections.opened(call.getPeer(), stream);
     const format = formats.get(path);
     // The library answers calls of unknown methods.
     if (format === undefined) return new ServerInterceptingCall(call);

@@ -15,6 +15,7 @@ import { Connections } from './connections.js';
 import { GuardedServer } from './guarded-server.js';
 import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
+import { LoopTurns } from './loop-turns.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
 import { receiveRequests } from './receive-requests.js';
 import { addReflection } from './reflection.js';
@@ -109,7 +110,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   quietLibrary();
   const { security = {} } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const calls = new ActiveCalls();
+  const turns = new LoopTurns();
+  const calls = new ActiveCalls(turns);
   const connections = new Connections(limits);
   const services: string[] = [];
   const check = security.token === undefined ? undefined : checkToken(security.token);
@@ -117,7 +119,6 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
-    'grpc.max_connection_idle_ms': limits.idleMs,
     // Keepalive, which detects clients whose machine is gone: these do not cancel their calls.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
@@ -125,7 +126,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     // The first interceptors are nearest to the network.
     interceptors: [
       sendAnswers(formats, connections, limits),
-      receiveRequests(formats, connections, limits),
+      receiveRequests(formats, connections, limits, turns),
       ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],

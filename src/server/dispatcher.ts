@@ -7,10 +7,9 @@ import type { EvaluationJob } from './job.js';
 import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import type { Submission } from '../evaluation/submission.js';
 import { type Requirements, unmetRequirements } from '../manifest/index.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
-import { decodeSubmission, getSubmission } from './submission-store.js';
+import { getSubmission } from './submission-store.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -54,7 +53,8 @@ export interface DispatcherOptions {
 
 /** The inputs of a run. */
 interface Prepared {
-  readonly submission: Submission;
+  /** As it travels. */
+  readonly submission: Uint8Array;
   readonly agent: AgentEndpoint;
 }
 
@@ -202,7 +202,7 @@ export class Dispatcher {
       await job.wait(error.message);
       return undefined;
     }
-    return { submission: decodeSubmission(await getSubmission(job.id, this.options.submissions)), agent };
+    return { submission: await getSubmission(job.id, this.options.submissions), agent };
   }
 
   /** An evaluation that was submitted to another server. */

@@ -76,12 +76,12 @@ export class EvaluationJob {
     if (last?.kind !== 'waiting' || last.reason !== event.reason) await this.log.append(event);
   }
 
-  /** The first end counts; the submission is not needed any more. */
+  /** The first end counts; the submission is not needed any more. The state comes last: until then a server looks here. */
   async finish(how: FinalEvent): Promise<void> {
     if (!this.log.hasEnded) await this.log.append(how);
     const last = this.log.last?.event;
-    await this.#change({ state: STATE_AFTER[last !== undefined && isFinal(last) ? last.kind : how.kind] });
     await this.collections.parts.delete({ evaluation: this.id });
+    await this.#change({ state: STATE_AFTER[last !== undefined && isFinal(last) ? last.kind : how.kind] });
     this.#end();
   }
 

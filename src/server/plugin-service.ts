@@ -1,9 +1,6 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
-import {
-  type AttachRequest,
-  type AttachResponse,
-  PluginServiceService,
-} from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import type { AttachRequest } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { attachInBytes, type AttachResponseInBytes } from '../evaluation/link/run-in-bytes.js';
 import type { RpcServer } from '../rpc/server.js';
 import { MAX_RESULT_BYTES } from '../evaluation/event.js';
 import { fromWirePluginMessage, toWirePlatformMessage } from '../evaluation/link/link-wire.js';
@@ -17,7 +14,7 @@ const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
 export function addPluginService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
 
-  const attach: handleBidiStreamingCall<AttachRequest, AttachResponse> = (call) => {
+  const attach: handleBidiStreamingCall<AttachRequest, AttachResponseInBytes> = (call) => {
     const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
     // The end of attaching ends the call, with its status.
     const link = streamLink(call, format, () => {});
@@ -27,5 +24,5 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
     });
   };
 
-  server.addService(PluginServiceService, { attach }, { maxRequestBytes: { attach: MAX_REQUEST_BYTES } });
+  server.addService({ attach: attachInBytes }, { attach }, { maxRequestBytes: { attach: MAX_REQUEST_BYTES } });
 }

@@ -44,7 +44,7 @@ export class PluginSession {
    * @param keep is given every event but the last; an error that it throws ends the run
    * @returns the last event; undefined where the plugin went away before
    */
-  async run(run: Run, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
+  async run(run: Run<Uint8Array>, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
     if (this.#isLost) return undefined;
     const ended = new Promise<FinalEvent | undefined>((end) => {
       this.#runs.set(run.evaluation, { attempt: run.attempt, keep, end });

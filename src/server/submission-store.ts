@@ -1,22 +1,9 @@
 import { PlatformError } from '../base/errors.js';
-import { Submission as SubmissionMessage } from '../generated/mlmodelscope/evaluation/v1/submission.js';
 import type { Collection } from '../store/collection.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import type { Submission } from '../evaluation/submission.js';
-import { fromWireSubmission, toWireSubmission } from '../evaluation/wire/submission-wire.js';
 
-/** Bytes in one document; base64 makes a third more of them, and MongoDB's documents hold 16 MB. */
-const PART_BYTES = 8 * 2 ** 20;
-
-/** As it travels. */
-export function encodeSubmission(submission: Submission): Uint8Array {
-  return SubmissionMessage.encode(toWireSubmission(submission)).finish();
-}
-
-/** The inverse of {@link encodeSubmission}. */
-export function decodeSubmission(bytes: Uint8Array): Submission {
-  return fromWireSubmission(SubmissionMessage.decode(bytes));
-}
+/** Bytes in one document, so few that a part keeps nobody waiting. */
+const PART_BYTES = 2 ** 20;
 
 /** Stores a submission, so that it can run after a restart of the server. */
 export async function putSubmission(

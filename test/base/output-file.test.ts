@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { requireWritable, writeOutput, writeResult } from '../../src/base/output-file.js';
@@ -24,6 +25,15 @@ describe('a result that is written to a file', () => {
     await writeResult(link, 'new');
     assert.equal(await readFile(file, 'utf8'), 'new');
     assert((await lstat(link)).isSymbolicLink());
+  });
+
+  it('leaves alone what a process of this machine is writing, wherever the clock is set', async (t) => {
+    const folder = await temporaryFolder(t);
+    const writing = `.other.json.${hostname().replace(/[^A-Za-z0-9-]/g, '-')}.${process.pid}.00000000.tmp`;
+    await writeFile(join(folder, writing), '');
+    await utimes(join(folder, writing), 0, 0);
+    await writeResult(join(folder, 'report.json'), 'new');
+    assert.deepEqual((await readdir(folder)).sort(), [writing, 'report.json']);
   });
 
   it('is a storage error that names the file where its folder is missing', async (t) => {

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { connectEvaluations } from '../../src/evaluation/client/evaluation-client.js';
-import { loadSubmission, type Submission } from '../../src/evaluation/submission.js';
+import { loadSubmission } from '../../src/evaluation/submission.js';
 import type { LeasedDirectory } from '../../src/directory/agent-directory.js';
-import type { RpcClient } from '../../src/rpc/client.js';
-import { EvaluationServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
-import { encodeSubmission } from '../../src/server/submission-store.js';
+import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { clientOf, forked } from '../rpc/support/hostile.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
-import { copies, doubling, emptyNodes, nested, refused } from './bombs.js';
+import { copies, doubling, emptyNodes } from './bombs.js';
 import { AGENT, directoryWith, openPlatform, submitted } from './fake-platform.js';
 import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
-import type { ServerProcessOptions } from './server-process.js';
 
 const MIB = 2 ** 20;
 const ID = 'evaluation-1';
@@ -25,43 +18,7 @@ const deadline = { timeout: 300_000 };
 
 const wanted = (): boolean => true;
 
-/** The longest that a small request has waited until the work was done, or for a number of them; milliseconds. */
-async function longestWait(client: RpcClient, work?: Promise<unknown>): Promise<number> {
-  let [isDone, longest] = [work === undefined, 0];
-  void work?.finally(() => (isDone = true));
-  for (let asked = 0; asked < 100 || !isDone; asked++) {
-    const start = performance.now();
-    await client.unary(EvaluationServiceService.listPlugins, {}, { deadlineMs: 60_000 });
-    longest = Math.max(longest, performance.now() - start);
-    await setTimeout(5);
-  }
-  return longest;
-}
-
 describe('a submission that makes a lot of work', deadline, () => {
-  it('does not delay other clients', async (t) => {
-    const script = fileURLToPath(new URL('server-process.js', import.meta.url));
-    const options: ServerProcessOptions = { evaluation: ID, resultCharacters: 0, limits: {} };
-    const { address } = await forked(t, script, options);
-    const others = clientOf(t, address);
-    const attacker = connectEvaluations(address);
-    t.after(() => attacker.close());
-    const bombs: readonly Submission[] = [
-      copies(doubling(16), 40),
-      copies(doubling(40), 40),
-      refused(nested(28, 20_000), 1),
-      copies(emptyNodes(4 * MIB), 2),
-    ];
-    const baseline = await longestWait(others);
-    const submissions = bombs.map((bomb, i) =>
-      assert.rejects(attacker.submit(`bomb-000${i}`, bomb), { code: 'model' }),
-    );
-    const longest = await longestWait(others, Promise.all(submissions));
-    // 100 ms are promised for a machine of one's own; here it is shared, with the threads that do the work as well.
-    assert.ok(longest < 100 + 5 * baseline, `${longest} ms, and ${baseline} ms before`);
-    assert.equal((await attacker.get(ID)).evaluation.state, 'done');
-  });
-
   it('is refused as a whole, however small each of its models is', async () => {
     await loadSubmission(copies(doubling(8), 40));
     const loading = loadSubmission(copies(doubling(16), 40));

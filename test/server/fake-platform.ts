@@ -5,7 +5,7 @@ import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
-import { encodeSubmission } from '../../src/server/submission-store.js';
+import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { createDirectory, type LeasedDirectory } from '../../src/directory/agent-directory.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 

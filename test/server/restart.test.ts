@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { evaluationCollections } from '../../src/evaluation/records.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import type { ResultStore } from '../../src/store/result-store.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
@@ -8,6 +10,35 @@ import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
 const ID = 'evaluation-1';
+
+/** A method of an object, or something else that it has. */
+function ownOf<T extends object>(target: T, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+}
+
+/** A store whose server is killed after so many changes that come after the last event. */
+function killedAfter(changes: number, store: ResultStore): ResultStore {
+  let left = Infinity;
+  const collection: ResultStore['collection'] = (definition) => {
+    const documents = store.collection(definition);
+    const change = async (work: () => Promise<unknown>): Promise<unknown> => {
+      if (left-- <= 0) return new Promise(() => {});
+      return work();
+    };
+    return new Proxy(documents, {
+      get: (target, name) => {
+        if (name === 'delete') return (match: object) => change(() => target.delete(match));
+        if (name !== 'put') return ownOf(target, name);
+        return async (document: Parameters<typeof target.put>[0]) => {
+          await change(() => target.put(document));
+          if ('event' in document && JSON.stringify(document.event).includes('"kind":"done"')) left = changes;
+        };
+      },
+    });
+  };
+  return new Proxy(store, { get: (target, name) => (name === 'collection' ? collection : ownOf(target, name)) });
+}
 
 describe('a server that is started again', deadline, () => {
   it('goes on with what has not ended', async (t) => {
@@ -35,6 +66,26 @@ describe('a server that is started again', deadline, () => {
     assert.deepEqual(kinds, ['started', 'planned', 'waiting', 'started', 'done']);
     assert.equal((await eventsOf(after.platform, 'evaluation-2')).at(-1)?.kind, 'done');
   });
+
+  for (const changes of [0, 1]) {
+    it(`ends what had its last event when the server was killed, ${changes} changes later, and keeps no submission`, async (t) => {
+      const store = await openMemoryStore();
+      const before = await openPlatform({ store: killedAfter(changes, store) });
+      before.attach(obedient);
+      await before.platform.submit(ID, submitted());
+      await eventsOf(before.platform, ID);
+      before.platform.close();
+
+      const after = await openPlatform({ store }, { resume: true });
+      t.after(() => after.platform.close());
+      const { records, parts, events } = evaluationCollections(store);
+      assert.equal((await records.get({ id: ID }))?.state, 'done');
+      for await (const { part } of parts.find({})) assert.fail(`part ${part} stays`);
+      let ends = 0;
+      for await (const { event } of events.find({ evaluation: ID })) if (event.kind === 'done') ends++;
+      assert.equal(ends, 1);
+    });
+  }
 
   it('waits for an agent that comes back', async (t) => {
     const store = await openMemoryStore();

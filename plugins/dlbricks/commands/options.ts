@@ -136,7 +136,7 @@ function remeasureOption(text: string): Remeasure {
   const kind = REMEASURE_KINDS.find((candidate) => candidate === text);
   if (kind !== undefined) return { kind };
   const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
-  if (ageMs !== undefined) return { kind: 'older-than', timeMs: Date.now() - ageMs };
+  if (ageMs !== undefined) return { kind: 'older-than', timeMs: new Date().getTime() - ageMs };
   const expected = `${REMEASURE_KINDS.join(', ')} or ${OLDER_THAN}DURATION`;
   throw new InvalidArgumentError(`expected ${expected}, a duration being ${DURATION_EXAMPLES}`);
 }

@@ -95,7 +95,7 @@ export class Measuring {
    */
   async replaceWhileQuiet(tasks: readonly Task[]): Promise<number> {
     const { agent, store, signal, onEvent } = this.context;
-    if (tasks.length === 0 || this.#limit.isLost || !this.#isQuiet || signal.aborted) return 0;
+    if (tasks.length === 0 || this.#retakeLimit.isReached || !this.#isQuiet || signal.aborted) return 0;
     const startMs = performance.now();
     const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
     note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);

@@ -26,7 +26,7 @@ export function addSelectionOptions(command: Command): Command {
 }
 
 export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
-  return { system, failed, disturbed, beforeMs: olderThan === undefined ? undefined : Date.now() - olderThan };
+  return { system, failed, disturbed, beforeMs: olderThan === undefined ? undefined : new Date().getTime() - olderThan };
 }
 
 /** Whether the options leave anything out. */

@@ -4,8 +4,10 @@ import { PlatformError } from '../../base/errors.js';
 import type { AttachRequest, AttachResponse } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
 import { fromWirePluginEvent, toWireEvent } from '../wire/event-wire.js';
+import type { Submission } from '../submission.js';
 import type { PlatformMessage, PluginMessage } from './link.js';
-import { fromWireSubmission, toWireSubmission } from '../wire/submission-wire.js';
+import type { AttachResponseInBytes } from './run-in-bytes.js';
+import { fromWireSubmission } from '../wire/submission-wire.js';
 
 export function toWirePluginMessage(message: PluginMessage): AttachRequest {
   switch (message.kind) {
@@ -36,23 +38,25 @@ export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage
   }
 }
 
-export function toWirePlatformMessage(message: PlatformMessage): AttachResponse {
+export function toWirePlatformMessage(message: PlatformMessage<Uint8Array>): AttachResponseInBytes {
+  const other = (response: AttachResponse['message']): AttachResponseInBytes => {
+    return { kind: 'other', message: { message: response } };
+  };
   switch (message.kind) {
     case 'registered':
-      return { message: { $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } } };
+      return other({ $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } });
     case 'run': {
-      const { evaluation: evaluationId, attempt, agent, traceContext } = message;
-      const submission = toWireSubmission(message.submission);
-      const value = { evaluationId, attempt, submission, agent, traceContext: { ...traceContext } };
-      return { message: { $case: 'run', value } };
+      const { evaluation: evaluationId, attempt, agent, traceContext, submission } = message;
+      const run = { evaluationId, attempt, submission: undefined, agent, traceContext: { ...traceContext } };
+      return { kind: 'run', run, submission };
     }
     case 'stop':
-      return { message: { $case: 'stop', value: { evaluationId: message.evaluation, attempt: message.attempt } } };
+      return other({ $case: 'stop', value: { evaluationId: message.evaluation, attempt: message.attempt } });
   }
 }
 
 /** @throws PlatformError `usage` */
-export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMessage | undefined {
+export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMessage<Submission> | undefined {
   switch (message?.$case) {
     case undefined:
       return undefined;

@@ -25,9 +25,9 @@ export interface AgentEndpoint {
   readonly tls: boolean;
 }
 
-/** An evaluation to run. */
-export interface Run extends RunKey {
-  readonly submission: Submission;
+/** An evaluation to run. The platform gives its submission as it travels, a plugin gets it read. */
+export interface Run<Submitted> extends RunKey {
+  readonly submission: Submitted;
   /** What measures. */
   readonly agent: AgentEndpoint;
   /** W3C trace context of the client that submitted it: traceparent, tracestate. */
@@ -41,9 +41,9 @@ export type PluginMessage =
   | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
 
 /** From the platform to a plugin. */
-export type PlatformMessage =
+export type PlatformMessage<Submitted> =
   | { readonly kind: 'registered'; readonly leaseMs: number }
-  | ({ readonly kind: 'run' } & Run)
+  | ({ readonly kind: 'run' } & Run<Submitted>)
   | ({ readonly kind: 'stop' } & RunKey);
 
 /**
@@ -57,5 +57,5 @@ export interface Link<Sent, Received> extends AsyncIterable<Received> {
   close(): void;
 }
 
-export type PlatformEnd = Link<PlatformMessage, PluginMessage>;
-export type PluginEnd = Link<PluginMessage, PlatformMessage>;
+export type PlatformEnd = Link<PlatformMessage<Uint8Array>, PluginMessage>;
+export type PluginEnd = Link<PluginMessage, PlatformMessage<Submission>>;

@@ -1,3 +1,5 @@
+import type { Submission } from '../submission.js';
+import { decodeSubmission } from '../wire/submission-wire.js';
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
 
 /** Most messages that wait for the other end. A sender of more has to wait. */
@@ -44,20 +46,33 @@ class Channel<T> implements AsyncIterable<T> {
   }
 }
 
-function end<Sent, Received>(sent: Channel<Sent>, received: Channel<Received>): Link<Sent, Received> {
+function end<Sent, Passed, Received>(
+  sent: Channel<Sent>,
+  received: Channel<Passed>,
+  read: (message: Passed) => Received,
+): Link<Sent, Received> {
   return {
     send: (message) => sent.send(message),
     close() {
       sent.close();
       received.close();
     },
-    [Symbol.asyncIterator]: () => received[Symbol.asyncIterator](),
+    async *[Symbol.asyncIterator]() {
+      for await (const message of received) yield read(message);
+    },
   };
+}
+
+function withSubmission(message: PlatformMessage<Uint8Array>): PlatformMessage<Submission> {
+  return message.kind === 'run' ? { ...message, submission: decodeSubmission(message.submission) } : message;
 }
 
 /** Connects the platform with a plugin in the same process. */
 export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
   const toPlatform = new Channel<PluginMessage>();
-  const toPlugin = new Channel<PlatformMessage>();
-  return { platform: end(toPlugin, toPlatform), plugin: end(toPlatform, toPlugin) };
+  const toPlugin = new Channel<PlatformMessage<Uint8Array>>();
+  return {
+    platform: end(toPlugin, toPlatform, (message) => message),
+    plugin: end(toPlatform, toPlugin, withSubmission),
+  };
 }

@@ -15,7 +15,7 @@ import {
   pluginEventSchema,
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
-import { loadSubmission } from '../submission.js';
+import { loadSubmission, type Submission } from '../submission.js';
 
 /** Settings of all runs of a plugin. */
 export interface PluginTools {
@@ -66,7 +66,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
 
 async function* eventsOf(
   evaluation: Evaluation,
-  run: Run,
+  run: Run<Submission>,
   { store, connect }: PluginTools,
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
@@ -108,7 +108,7 @@ async function* eventsOf(
  */
 export async function* runEvaluation(
   evaluation: Evaluation,
-  run: Run,
+  run: Run<Submission>,
   tools: PluginTools,
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {

@@ -3,6 +3,7 @@ import { activeTracing, traced } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
 import type { PluginEnd, Run, RunKey } from '../link/link.js';
 import { manifestJsonSchema } from '../manifest-schema.js';
+import type { Submission } from '../submission.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
 /** Renewals per lease, of which two may be lost. */
@@ -35,7 +36,7 @@ export async function servePlugin(
   const runs = new Set<Promise<void>>();
   let renewal: NodeJS.Timeout | undefined;
 
-  async function start(run: Run): Promise<void> {
+  async function start(run: Run<Submission>): Promise<void> {
     const controller = new AbortController();
     running.set(keyOf(run), controller);
     const { evaluation: id, attempt } = run;
@@ -46,7 +47,7 @@ export async function servePlugin(
   }
 
   /** The run's spans belong to the trace of the client that submitted it. */
-  function inTraceOf(run: Run): Promise<void> {
+  function inTraceOf(run: Run<Submission>): Promise<void> {
     const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>
       traced('evaluation', { level: 'APPLICATION_TRACE', attributes }, () => start(run));

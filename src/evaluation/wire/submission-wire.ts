@@ -1,7 +1,7 @@
 // Between the messages of proto/mlmodelscope/evaluation/v1/submission.proto and this project's own types.
 import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-wire.js';
 import { PlatformError } from '../../base/errors.js';
-import type * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
+import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
 import { quoted } from '../../base/quoted.js';
 import type { Submission } from '../submission.js';
 
@@ -37,4 +37,14 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
   }
   const graphs = message.graphs.map(({ model, graph }) => [model, fromWireBenchmark(graph)] as const);
   return { manifestPath: message.manifestPath, files, graphs: new Map(graphs) };
+}
+
+/** As it travels. */
+export function encodeSubmission(submission: Submission): Uint8Array {
+  return wire.Submission.encode(toWireSubmission(submission)).finish();
+}
+
+/** The inverse of {@link encodeSubmission}. */
+export function decodeSubmission(bytes: Uint8Array): Submission {
+  return fromWireSubmission(wire.Submission.decode(bytes));
 }

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Lifetime } from '../../support/lifetime.js';
 
 /** The command as it was built beside these tests. */
 export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
@@ -40,6 +40,8 @@ export interface StartOptions {
   /** Run as another user. */
   readonly uid?: number;
   readonly gid?: number;
+  /** A program, with its arguments, that becomes the command. */
+  readonly through?: readonly string[];
 }
 
 /** A folder of its own for one test, in which commands run as a user without any history would run them. */
@@ -64,7 +66,7 @@ const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR']
 
 const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');
 
-export async function workplace(t: TestContext): Promise<Workplace> {
+export async function workplace(t: Lifetime): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const path = (...names: readonly string[]): string => join(folder, ...names);
@@ -81,9 +83,10 @@ export async function workplace(t: TestContext): Promise<Workplace> {
   function startProgram(
     program: string,
     args: readonly string[],
-    { env: changes = {}, ownGroup = false, ...user }: StartOptions = {},
+    { env: changes = {}, ownGroup = false, through = [], ...user }: StartOptions = {},
   ): Running {
-    const child = spawn(program, args, {
+    const [first = '', ...rest] = [...through, program, ...args];
+    const child = spawn(first, rest, {
       cwd: folder,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,7 +9,7 @@ import type { Identity } from '../../../src/rpc/security.js';
 export interface Authority {
   readonly folder: string;
   readonly caPem: Buffer;
-  /** A certificate for localhost, good for servers and clients. */
+  /** Good for servers and clients. */
   readonly identity: Identity;
 }
 
@@ -19,11 +19,12 @@ function openssl(folder: string, ...args: readonly string[]): void {
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** Writes ca.pem, cert.pem and key.pem; the authority signs the certificate. */
-function makeAuthority(folder: string): Authority {
+/** Writes ca.pem, cert.pem and key.pem; the authority signs the certificate, for localhost and further addresses. */
+export function makeAuthority(folder: string, addresses: readonly string[] = []): Authority {
+  const names = ['DNS:localhost', ...['127.0.0.1', ...addresses].map((address) => `IP:${address}`)];
   openssl(folder, 'req', '-x509', ...KEY, '-keyout', 'ca-key.pem', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=test');
   openssl(folder, 'req', ...KEY, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=localhost', '-addext',
-    'subjectAltName=DNS:localhost,IP:127.0.0.1'); // prettier-ignore
+    `subjectAltName=${names.join(',')}`); // prettier-ignore
   openssl(folder, 'x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca-key.pem', '-CAcreateserial',
     '-copy_extensions', 'copy', '-out', 'cert.pem', '-days', '2'); // prettier-ignore
   const read = (name: string): Buffer => readFileSync(join(folder, name));

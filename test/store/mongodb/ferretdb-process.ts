@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import type { Lifetime } from '../../support/lifetime.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
 /** Path of the server that these tests start, stop and kill; test/store/mongodb/ferretdb.sh builds it. */
@@ -28,7 +28,7 @@ export interface FerretDb {
  * @param authenticated wants the user alice, with the password correct-horse
  * @param pages most that a database's file may have, of 4 KiB each; beyond, the server's disk counts as full
  */
-export async function startFerretDb(t: TestContext, { authenticated = false, pages = 0 } = {}): Promise<FerretDb> {
+export async function startFerretDb(t: Lifetime, { authenticated = false, pages = 0 } = {}): Promise<FerretDb> {
   if (FERRETDB === undefined) throw new Error('FERRETDB is not set');
   const folder = await temporaryFolder(t);
   const address = `127.0.0.1:${await freePort()}`;
@@ -76,13 +76,13 @@ async function freePort(): Promise<number> {
 
 /** Also where a user is wanted: a greeting needs none. */
 async function untilAnswering(address: string): Promise<void> {
-  for (const deadline = Date.now() + 20_000; ; await sleep(50)) {
+  for (const deadline = performance.now() + 20_000; ; await sleep(50)) {
     const client = new MongoClient(`mongodb://${address}`, { serverSelectionTimeoutMS: 1000 });
     try {
       await client.connect();
       return;
     } catch (error) {
-      if (Date.now() > deadline) throw error;
+      if (performance.now() > deadline) throw error;
     } finally {
       await client.close();
     }

@@ -161,9 +161,9 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     await server.signal('SIGKILL');
     const put = store.putMeasurement(sampleMeasurement(1));
     await sleep(500);
-    const start = Date.now();
+    const start = performance.now();
     interrupt.abort();
     await put;
-    assert(Date.now() - start < 10_000);
+    assert(performance.now() - start < 10_000);
   });
 });

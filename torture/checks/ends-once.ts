@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isFinal, type LoggedEvent } from '../../src/evaluation/event.js';
+import { evaluationCollections } from '../../src/evaluation/records.js';
+import { openEmbeddedStore } from '../../src/store/embedded/open.js';
+import { withWholeStore } from './store.js';
+
+/** Events that have a number of their own. */
+function counted(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+  return events.filter(({ event }) => event.kind !== 'measuring');
+}
+
+/** @throws where this is not the story of an evaluation that was done once, completely */
+export function assertEndsOnce(events: readonly LoggedEvent[]): void {
+  const story = counted(events);
+  const told = story.map(({ sequence, event }) => `${sequence} ${event.kind}`).join(', ');
+  if (story.some(({ sequence }, index) => sequence !== index + 1)) throw new Error(`an event is missing: ${told}`);
+  const ends = story.filter(({ event }) => isFinal(event));
+  if (ends.length !== 1) throw new Error(`${ends.length} final events instead of one: ${told}`);
+  const last = story.at(-1)?.event;
+  if (last?.kind === 'failed') throw new Error(`the evaluation failed: ${last.message}`);
+  if (last?.kind !== 'done' || last.partial) throw new Error(`the evaluation is not done: ${told}`);
+  const estimate = story.findLast(({ event }) => event.kind === 'estimate')?.event;
+  if (estimate?.kind !== 'estimate' || estimate.coverage < 1) throw new Error('not everything was measured');
+}
+
+/** The events of an evaluation as a store has them, after its server has ended. @throws where anything is torn */
+export function storedEvents(folder: string, id: string): Promise<readonly LoggedEvent[]> {
+  const open = openEmbeddedStore.bind(undefined, folder);
+  return withWholeStore(open, async (store) => {
+    const { events, records, parts } = evaluationCollections(store);
+    const stored: LoggedEvent[] = [];
+    for await (const { sequence, at, event } of events.find({ evaluation: id })) {
+      stored.push({ sequence: Number(sequence), at, event });
+    }
+    const record = await records.get({ id });
+    if (record?.state !== 'done') throw new Error(`the evaluation is ${record?.state ?? 'not there'} in the store`);
+    for await (const { part } of parts.find({ evaluation: id }))
+      throw new Error(`part ${part} of what was submitted stays`);
+    return stored;
+  });
+}
+
+/** @throws where a follower was told something else than what is stored */
+export function assertTold(told: readonly LoggedEvent[], stored: readonly LoggedEvent[]): void {
+  const [theirs, ours] = [counted(told), counted(stored)];
+  const differs = theirs.findIndex((event, index) => !isDeepStrictEqual(event, ours[index]));
+  if (differs >= 0 || theirs.length !== ours.length) {
+    const [first, second] = [theirs[differs], ours[differs]].map((event) => JSON.stringify(event));
+    throw new Error(`a follower was told ${theirs.length} events of ${ours.length}; ${first} instead of ${second}`);
+  }
+}
