@@ -36,11 +36,12 @@ export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
+export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
 
 // Measuring.
-export type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from './agent/benchmark-agent.js';
+export type { BenchmarkAgent, MeasuredRequest, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
 export { footprintClass } from './composite/footprint.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';

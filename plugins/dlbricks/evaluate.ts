@@ -190,7 +190,8 @@ export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 
 }
 
 /** A model to compose: its recipe, and what is known of the whole where that was asked for. */
-export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<PreparedModel, 'whole' | 'refusal'>>;
+export type ComposableModel = Pick<PreparedModel, 'recipe'> &
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck'>>;
 
 /** Composes every model's latency from what was measured. */
 export function composeAll(
@@ -218,6 +219,7 @@ export function composeAll(
         endToEnd: wholeOf(model),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
+        kernelCheck: model.kernelCheck,
       };
     }),
     bricks: measurementsOf(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startAgent } from '../agent/services/server.js';
@@ -44,6 +45,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed after everything else, for the spans of everything else go there. */
   const stores: ResultStore[] = [];
+  /** What the agent that is started here may read, and what stands for it. */
+  const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;
   /** Something is on this machine that should be on a server. */
@@ -64,7 +67,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     let address = server;
     if (address === undefined) {
-      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel: resolvePredictionModel });
+      const resolveModel = resolvePredictionModel;
+      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel, weightFiles });
       closers.push(() => agent.close());
       address = agent.address;
     }
@@ -73,7 +77,15 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     closers.push(() => client.close());
     // A wrong address is to be noticed before anything slow begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
-    return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    const cached = cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    if (server !== undefined) return cached;
+    const offerWeights = (path: string): string => {
+      // Nobody else who reaches the agent can name it.
+      const standsFor = randomUUID();
+      weightFiles.set(standsFor, path);
+      return standsFor;
+    };
+    return { ...cached, offerWeights };
   }
 
   return {

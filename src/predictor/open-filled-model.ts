@@ -106,9 +106,13 @@ export async function openFilledModel(
   }
 }
 
-/** The source of a model to be optimized: what its large weights hold does not matter for that. */
+/**
+ * The source of a model to be optimized: what large weights that are made up hold does not matter for that. Whether what those of a
+ * file hold does is what is to be seen.
+ */
 function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options: OpenFilledOptions): FilledSource {
-  if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
+  const isOwn = fillable.weights.some(({ data }) => data !== undefined);
+  if (!predictor.mapsWeightFiles || isOwn) return fill(fillable, predictor, options);
   const model = aliasedModel(fillable);
   const { temporaryFolder } = options;
   const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));

@@ -15,6 +15,7 @@ import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
+import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 
 /** A model ready to be taken apart: its graph without weights, all dimensions bound. */
 export interface LoadedModel {
@@ -25,6 +26,8 @@ export interface LoadedModel {
   readonly symbols: readonly string[];
   /** What is worth knowing about its manifest. */
   readonly notes: readonly string[];
+  /** undefined where nobody has them here: a zoo's are made up, and graphs that travel leave theirs behind. */
+  readonly weights?: WeightsOfFile | undefined;
 }
 
 export interface LoadOptions {
@@ -78,7 +81,10 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
   const symbols = symbolsOf(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
-  return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
+  const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
+  const weights = isHere ? await weightsOfFile(resolved.source.path, model) : undefined;
+  const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
+  return { name, symbols, notes: [], weights, model: bound };
 }
 
 /** A reference that names no manifest has no lines to point at. */

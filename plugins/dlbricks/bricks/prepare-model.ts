@@ -8,6 +8,7 @@ import {
   type LoadedModel,
   type Model,
   modelOf,
+  type OptimizedGraph,
   PlatformError,
   type RunOptions,
   weightlessBenchmark,
@@ -15,11 +16,15 @@ import {
 import type { Cut } from '../cut/cut.js';
 import { weightBytesOf } from './copies-in-context.js';
 import type { EmptyCall } from './empty-call.js';
+import { checkKernels, type KernelCheck, withOwnWeights } from './own-graph.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
 /** A model taken apart, and whole. */
 export interface PreparedModel extends DecomposedModel {
+  /** With the weights of its file where the agent can have them. */
   readonly whole: Benchmark;
+  /** Whether the kernels are those of the file itself; undefined at the layer cut, and where nobody has its weights here. */
+  readonly kernelCheck?: KernelCheck | undefined;
   /** Why the runtime refuses the graph, so that there is nothing to take apart; undefined where it takes it. */
   readonly refusal?: string;
   /** Wall time of all that, ms; as it was when the runtime optimized the graph, where that was kept. */
@@ -57,6 +62,8 @@ export interface GraphToCut {
   readonly weightBytes: number;
   /** Wall time that the runtime took to optimize it, when it did; 0 where it did not. */
   readonly optimizeMs: number;
+  /** What the runtime made of the model; undefined at the layer cut. */
+  readonly optimized?: OptimizedGraph | undefined;
 }
 
 /**
@@ -73,9 +80,10 @@ export async function graphToCut(
     const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
     return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const { benchmark, values, costMs } = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const optimized = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const { benchmark, values, costMs } = optimized;
   const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs };
+  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs, optimized };
 }
 
 /** A model as bricks. */
@@ -85,12 +93,17 @@ export async function prepareModel(
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
-  const { name, model } = loaded;
+  const { name, model, weights } = loaded;
   const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
-  const { graph, weightBytes, optimizeMs } = await graphToCut(loaded, settings, agent, signal);
+  const { graph, weightBytes, optimizeMs, optimized } = await graphToCut(loaded, settings, agent, signal);
+  const filled = weightlessBenchmark(model);
+  const own = withOwnWeights(filled, weights, agent);
+  const checked =
+    own === undefined || optimized === undefined
+      ? undefined
+      : await checkKernels(own, optimized, settings.runOptions, agent, signal);
   const startMs = performance.now();
   const granularity = granularityOf(settings, together);
-  const whole = weightlessBenchmark(model);
   const measured: KernelContext['measured'] = together
     ? { way: 'together' }
     : { way: 'copies', surroundings: { modelWeightBytes: weightBytes, cacheBytes } };
@@ -99,7 +112,8 @@ export async function prepareModel(
     settings.cut === 'layer'
       ? decomposeModel(name, graph, granularity)
       : decomposeKernels(name, graph, granularity, context);
-  return { ...decomposed, whole, costMs: optimizeMs + performance.now() - startMs };
+  const costMs = optimizeMs + (checked?.costMs ?? 0) + performance.now() - startMs;
+  return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, costMs };
 }
 
 /** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */

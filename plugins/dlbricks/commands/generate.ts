@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type CommandHost, type LoadedModel, PlatformError, type TensorType } from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
+import { kernelWarning } from '../bricks/own-graph.js';
 import { endsOf, granularityOf, type PreparedModel, prepareModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
@@ -107,6 +108,10 @@ Example, of which the second line may run anywhere:
       const quiet = options.quiet ?? false;
       const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
       prepared.forEach(refuseLearnedAttributes);
+      for (const { recipe, kernelCheck } of prepared) {
+        const warning = kernelWarning(recipe.name, kernelCheck);
+        if (warning !== undefined) host.warn(`warning: ${warning}`);
+      }
       const bricks = uniqueBricks(prepared);
       const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
       const optimizedFor = cut === 'kernel' ? optimizedForOf(await agent.system(settings.runOptions)) : undefined;

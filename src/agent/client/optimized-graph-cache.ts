@@ -10,7 +10,7 @@ import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
 /** Part of every key: to be raised when what an agent makes of a graph changes. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 
 /** A graph is kept for the system that it was optimized on, and for no other. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {

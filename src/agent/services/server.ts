@@ -20,6 +20,8 @@ export interface AgentOptions {
   readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
+  /** Files of models whose own weights may be measured, by what stands for them in requests. */
+  readonly weightFiles?: ReadonlyMap<string, string>;
   /** What predictions may read; by default pictures on the internet. */
   readonly access?: PredictAccess;
 }
@@ -45,11 +47,11 @@ const knowsNoModels: ResolveModel = (name) => {
  */
 export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
-  const { framework = DEFAULT_FRAMEWORK, access = {} } = options;
+  const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
   const server = createRpcServer({ security });
   const runner = new WorkerRunner(framework);
   const { calls } = server;
-  const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls };
+  const shared = { machine: readMachine(), framework: FRAMEWORKS[framework].describe(), runner, calls, weightFiles };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
   addPredictService(server, { ...shared, ...access, resolveModel });
