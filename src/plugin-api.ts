@@ -36,6 +36,7 @@ export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
+export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';

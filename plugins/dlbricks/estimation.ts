@@ -4,6 +4,7 @@ import {
   type LoadedModel,
   type Protocol,
   type RunOptions,
+  type UnusableModel,
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/prepare-model.js';
 import { evaluate } from './evaluate.js';
@@ -15,6 +16,8 @@ import type { Settings } from './settings.js';
 /** What to estimate, however it was asked for: by a command, or by a manifest on a server. */
 export interface Estimation {
   readonly models: readonly LoadedModel[];
+  /** Further ones, which could not be read. */
+  readonly unusable?: readonly UnusableModel[] | undefined;
   readonly settings: Settings;
   readonly threads: number;
   readonly batch: number;
@@ -39,7 +42,7 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
 
 /** Measures what is missing, composes, reports: what `dlbricks run`, `dlbricks validate` and evaluations on a server do. */
 export async function runEstimation(
-  { models, settings, threads, batch, protocol, limits, startMs }: Estimation,
+  { models, unusable, settings, threads, batch, protocol, limits, startMs }: Estimation,
   context: MeasuringContext,
 ): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
   const { agent } = context;
@@ -49,6 +52,7 @@ export async function runEstimation(
   const result = await evaluate(
     {
       models,
+      unusable,
       cut,
       granularity,
       runOptions: runOptionsOf(threads),

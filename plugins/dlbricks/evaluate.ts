@@ -1,4 +1,4 @@
-import type { LoadedModel, Measurement, System } from '../../src/plugin-api.js';
+import type { LoadedModel, Measurement, System, UnusableModel } from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
@@ -23,6 +23,8 @@ import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/
 /** What to estimate, and how. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
+  /** Further ones that could not be read: they get a row with the reason. */
+  readonly unusable?: readonly UnusableModel[] | undefined;
   /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
   /** Measure each whole model as well, before most bricks and again at the end. */
@@ -132,7 +134,8 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   }
 
   const interrupted = signal.aborted || phases.some(({ tasks }) => tasks.some((task) => !evaluating.has(task)));
-  return composeAll(models, evaluating.results, system, {
+  const unusable = (request.unusable ?? []).map(unreadModel);
+  return composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
     measured: evaluating.measured,
@@ -145,6 +148,11 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
       modelsAgain: repeatCost,
     },
   });
+}
+
+/** A model of which nothing is known but why. */
+function unreadModel({ name, reason }: UnusableModel): ComposableModel {
+  return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
 }
 
 /** What is about to be measured. */

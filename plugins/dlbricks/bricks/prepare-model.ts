@@ -9,8 +9,8 @@ import {
   type Model,
   modelOf,
   type OptimizedGraph,
-  PlatformError,
   type RunOptions,
+  unusableModel,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
@@ -25,7 +25,7 @@ export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
   /** Whether the kernels are those of the file itself; undefined at the layer cut, and where nobody has its weights here. */
   readonly kernelCheck?: KernelCheck | undefined;
-  /** Why the runtime refuses the graph, so that there is nothing to take apart; undefined where it takes it. */
+  /** Why the runtime does not take the graph, so that there is nothing to take apart; undefined where it takes it. */
   readonly refusal?: string;
   /** Wall time of all that, ms; as it was when the runtime optimized the graph, where that was kept. */
   readonly costMs: number;
@@ -116,7 +116,7 @@ export async function prepareModel(
   return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, costMs };
 }
 
-/** A model that the runtime refuses has no bricks, and does not keep the others from theirs. */
+/** A model that the runtime refuses, or cannot run, has no bricks, and does not keep the others from theirs. */
 export async function prepareOrRefuse(
   loaded: LoadedModel,
   settings: CutSettings,
@@ -126,9 +126,9 @@ export async function prepareOrRefuse(
   try {
     return await prepareModel(loaded, settings, agent, signal);
   } catch (error) {
-    if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
     const { name, model } = loaded;
+    const { reason: refusal } = unusableModel(name, error);
     const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal: error.message, costMs: 0 };
+    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal, costMs: 0 };
   }
 }

@@ -1,31 +1,51 @@
-import { type CommandHost, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
+import {
+  type CommandHost,
+  type LoadedModel,
+  PlatformError,
+  type UnusableModel,
+  unusableModel,
+} from '../../../src/plugin-api.js';
 import { DEFAULTS, type MeasuringOptions } from './options.js';
 
-/** Loads the models that a command line names, with a bar for those that have to be built first. */
+/**
+ * Loads the models that a command line names, with a bar for those that have to be built first.
+ *
+ * @param onUnusable gets models that cannot be used and where they stand in the list, as long as others can; without it, the first one is an error
+ */
 export async function loadModels(
   references: readonly string[],
   options: MeasuringOptions & { readonly quiet?: boolean },
   host: CommandHost,
+  onUnusable?: (model: UnusableModel, index: number) => void,
 ): Promise<readonly LoadedModel[]> {
   const progress = host.progress(options.quiet ?? false);
   const models: LoadedModel[] = [];
+  const used: string[] = [];
   try {
     for (const [done, reference] of references.entries()) {
       progress.step('loading', done, references.length, reference);
-      models.push(
-        await host.loadModel(reference, {
-          batch: options.batch ?? DEFAULTS.batch,
-          dimensions: options.dimension ?? new Map(),
-          signal: host.signal,
-        }),
-      );
+      try {
+        models.push(
+          await host.loadModel(reference, {
+            batch: options.batch ?? DEFAULTS.batch,
+            dimensions: options.dimension ?? new Map(),
+            signal: host.signal,
+          }),
+        );
+        used.push(reference);
+      } catch (error) {
+        const isLastHope = models.length === 0 && done === references.length - 1;
+        if (onUnusable === undefined || isLastHope) throw error;
+        onUnusable(unusableModel(reference, error), done);
+      }
     }
   } finally {
     progress.stop();
   }
   for (const note of models.flatMap(({ notes }) => notes)) progress.note(`note: ${note}`);
-  checkDimensions(models, options.dimension);
-  return withUniqueNames(models, references);
+  // Dimensions of a model that was not read are not known.
+  if (models.length === references.length) checkDimensions(models, options.dimension);
+  return withUniqueNames(models, used);
 }
 
 /** A dimension that no model has is a typing error. @throws PlatformError `usage` */
