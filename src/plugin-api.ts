@@ -27,6 +27,7 @@ export { whileTelling } from './evaluation/while-telling.js';
 export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
 export { fanIn } from './onnx/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layer-graph.js';
+export { isDefaultAttribute } from './onnx/default-attributes.js';
 export { oldestOpsetOf } from './onnx/operator-versions.js';
 export type { DeclaredType, Model, Node, Tensor, TensorType } from './onnx/model.js';
 export { encodeModelToBytes } from './onnx/write-model.js';
