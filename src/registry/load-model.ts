@@ -10,7 +10,7 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
-import { bindDimensions } from '../onnx/bind-dimensions.js';
+import { bindDimensions, dimensionNames } from '../onnx/bind-dimensions.js';
 import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
@@ -43,14 +43,6 @@ export interface LoadOptions {
 /** Names of the zoo's models. */
 export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
-function symbolsOf({ graph }: Model): readonly string[] {
-  const symbols = new Set<string>();
-  for (const { dims = [] } of graph.types.values()) {
-    for (const dim of dims) if (typeof dim === 'string' && dim !== '') symbols.add(dim);
-  }
-  return [...symbols];
-}
-
 /** What binds the dimensions: the zoo's own sizes, then the manifest's, then what the user says. */
 function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
@@ -79,7 +71,7 @@ export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal)
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
-  const symbols = symbolsOf(model);
+  const symbols = dimensionNames(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
   const weights = isHere ? await weightsOfFile(resolved.source.path, model) : undefined;

@@ -66,7 +66,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a dimension whose size is not said': {
     args: validate(MODEL),
-    says: /model\.onnx: .*"sequence" is not known.* --dimension sequence=SIZE/,
+    says: /model\.onnx: .*is not known: "sequence".* --dimension sequence=SIZE/,
     code: 1,
     given: withSymbol,
   },

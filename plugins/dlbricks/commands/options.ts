@@ -19,7 +19,7 @@ import { type Settings, settingsSchema } from '../settings.js';
 function dimensionBinding(text: string, bound: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
   const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
   const value = Number(match?.groups?.['value']);
-  if (match?.groups?.['name'] === undefined || value < 1) {
+  if (match?.groups?.['name'] === undefined) {
     throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
   }
   if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
