@@ -74,7 +74,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const symbols = dimensionNames(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
-  const weights = isHere ? await weightsOfFile(resolved.source.path, model) : undefined;
+  const weights = isHere ? weightsOfFile(resolved.source.path, model) : undefined;
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
   return { name, symbols, notes: [], weights, model: bound };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Model } from '../onnx/model.js';
 
@@ -7,18 +7,21 @@ import type { Model } from '../onnx/model.js';
 export interface WeightsOfFile {
   /** The ONNX file. */
   readonly path: string;
-  /** Changes with the files that hold them; 64 hexadecimal digits. */
-  readonly identity: string;
+  /** SHA-256 of the files that hold them, 64 hexadecimal digits: reads all of them. */
+  readonly identity: () => Promise<string>;
 }
 
-/** Where the weights of a model are that was read from a file; told apart by the size and the time of each file. */
-export async function weightsOfFile(path: string, { graph }: Model): Promise<WeightsOfFile> {
-  const files = new Set([path]);
+/** Where the weights of a model are that was read from a file. */
+export function weightsOfFile(path: string, { graph }: Model): WeightsOfFile {
+  const file = resolve(path);
+  const files = new Set([file]);
   for (const { data } of graph.initializers.values()) if (data.kind === 'file') files.add(data.path);
-  const hash = createHash('sha256');
-  for (const file of [...files].sort()) {
-    const { size, mtimeMs } = await stat(file);
-    hash.update(`${JSON.stringify(file)} ${size} ${mtimeMs}\n`);
-  }
-  return { path: resolve(path), identity: hash.digest('hex') };
+  const identity = async (): Promise<string> => {
+    const hash = createHash('sha256');
+    for (const one of files) {
+      for await (const block of createReadStream(one)) hash.update(block as Uint8Array);
+    }
+    return hash.digest('hex');
+  };
+  return { path: file, identity };
 }

@@ -29,13 +29,13 @@ export type KernelCheck =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** The whole model with the weights of its file; undefined where the agent cannot have them. */
-export function withOwnWeights(
+export async function withOwnWeights(
   whole: Benchmark,
   weights: WeightsOfFile | undefined,
   agent: BenchmarkAgent,
-): Benchmark | undefined {
+): Promise<Benchmark | undefined> {
   if (weights === undefined || agent.offerWeights === undefined) return undefined;
-  const signature = signatureOf(Buffer.from(`${whole.signature} ${weights.identity}`));
+  const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
   return { ...whole, signature, weights: agent.offerWeights(weights.path) };
 }
 

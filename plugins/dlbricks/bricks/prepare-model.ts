@@ -97,7 +97,7 @@ export async function prepareModel(
   const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
   const { graph, weightBytes, optimizeMs, optimized } = await graphToCut(loaded, settings, agent, signal);
   const filled = weightlessBenchmark(model);
-  const own = withOwnWeights(filled, weights, agent);
+  const own = await withOwnWeights(filled, weights, agent);
   const checked =
     own === undefined || optimized === undefined
       ? undefined
