@@ -27,6 +27,7 @@ export { whileTelling } from './evaluation/while-telling.js';
 export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
 export { fanIn } from './onnx/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layer-graph.js';
+export { isDefaultAttribute } from './onnx/default-attributes.js';
 export { oldestOpsetOf } from './onnx/operator-versions.js';
 export type { DeclaredType, Model, Node, Tensor, TensorType } from './onnx/model.js';
 export { encodeModelToBytes } from './onnx/write-model.js';
@@ -37,11 +38,13 @@ export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
 export { checkDimensions } from './registry/check-dimensions.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
+export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
+export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
 
 // Measuring.
-export type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from './agent/benchmark-agent.js';
+export type { BenchmarkAgent, MeasuredRequest, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
 export { footprintClass } from './composite/footprint.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';

@@ -4,6 +4,7 @@ import {
   type LoadedModel,
   type Protocol,
   type RunOptions,
+  type UnusableModel,
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/prepare-model.js';
 import { evaluate } from './evaluate.js';
@@ -16,6 +17,8 @@ import type { Settings } from './settings.js';
 /** What to estimate, from a command line or from a manifest on a server. */
 export interface Estimation {
   readonly models: readonly LoadedModel[];
+  /** Further ones, which could not be read. */
+  readonly unusable?: readonly UnusableModel[] | undefined;
   readonly settings: Settings;
   readonly threads: number;
   readonly batch: number;
@@ -45,7 +48,7 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
  * server.
  */
 export async function runEstimation(
-  { models, settings, threads, batch, protocol, limits, remeasure, startMs }: Estimation,
+  { models, unusable, settings, threads, batch, protocol, limits, remeasure, startMs }: Estimation,
   context: MeasuringContext,
 ): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
   const { agent } = context;
@@ -55,6 +58,7 @@ export async function runEstimation(
   const result = await evaluate(
     {
       models,
+      unusable,
       cut,
       granularity,
       runOptions: runOptionsOf(threads),

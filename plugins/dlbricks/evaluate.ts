@@ -1,4 +1,10 @@
-import { type LoadedModel, type Measurement, PlatformError, type System } from '../../src/plugin-api.js';
+import {
+  type LoadedModel,
+  type Measurement,
+  PlatformError,
+  type System,
+  type UnusableModel,
+} from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import { prepareAll } from './bricks/prepare-all.js';
 import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
@@ -26,7 +32,9 @@ import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/
 /** What to estimate, and how. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
-  /** Wall time from the start of the command until the models were read; ms. */
+  /** Further models that could not be read: they get a row with the reason. */
+  readonly unusable?: readonly UnusableModel[] | undefined;
+  /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
   /** Measure each whole model as well, before most bricks and again at the end. */
   readonly measureEndToEnd: boolean;
@@ -152,7 +160,8 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
     phases.some(({ tasks }) => {
       return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
     });
-  return composeAll(models, evaluating.results, system, {
+  const unusable = (request.unusable ?? []).map(unreadModel);
+  return composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
     measured: evaluating.measured,
@@ -178,6 +187,11 @@ function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringCont
     throw new PlatformError('unsupported', refusals.join('\n'));
   }
   for (const message of refusals) onEvent({ kind: 'note', level: 'warning', message });
+}
+
+/** A model that could not be read, with its reason. */
+function unreadModel({ name, reason }: UnusableModel): ComposableModel {
+  return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
 }
 
 /** Announces what is measured. */
@@ -222,8 +236,9 @@ export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 
   readonly costs: EstimateResult['costs'];
 }
 
-/** A model to compose: its recipe, and the measurements of the whole model where they were asked for. */
-export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<Pick<PreparedModel, 'whole' | 'refusal'>>;
+/** A model to compose: its recipe, and what is known of the whole where that was asked for. */
+export type ComposableModel = Pick<PreparedModel, 'recipe'> &
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -251,6 +266,7 @@ export function composeAll(
         endToEnd: wholeOf(model),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
+        kernelCheck: model.kernelCheck,
       };
     }),
     bricks: measurementsOf(

@@ -108,5 +108,13 @@ export interface BenchmarkAgent {
    */
   optimize(benchmark: Benchmark, runOptions: RunOptions, signal?: AbortSignal): Promise<OptimizedGraph>;
 
+  /**
+   * Lets the agent read a model's file where it measures and optimizes with the model's own weights; absent where the agent may be on
+   * another machine.
+   *
+   * @returns what stands for the file as a benchmark's `weights`
+   */
+  readonly offerWeights?: (path: string) => string;
+
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startAgent } from '../agent/services/server.js';
@@ -47,6 +48,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed last, since the spans of all others go there. */
   const stores: ResultStore[] = [];
+  /** What the agent that is started here may read, and what stands for it. */
+  const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;
   /** Set where results are on this machine instead of on a server. */
@@ -67,7 +70,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     let address = server;
     if (address === undefined) {
-      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel: resolvePredictionModel });
+      const resolveModel = resolvePredictionModel;
+      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel, weightFiles });
       closers.push(() => agent.close());
       address = agent.address;
     }
@@ -76,7 +80,15 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     closers.push(() => client.close());
     // Reports a wrong address before slow work begins.
     if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
-    return cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    const cached = cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    if (server !== undefined) return cached;
+    const offerWeights = (path: string): string => {
+      // Nobody else who reaches the agent can name it.
+      const standsFor = randomUUID();
+      weightFiles.set(standsFor, path);
+      return standsFor;
+    };
+    return { ...cached, offerWeights };
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
 import { byteLengthOf, elementCount } from '../onnx/element-type.js';
-import { definitionOf } from '../onnx/operator-versions.js';
+import { meaningOf } from '../onnx/operator-versions.js';
 import { coldFootprintBytes } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 
@@ -108,8 +108,7 @@ class Collected {
       const before = this.#opsets.get(domain) ?? together;
       if (domain !== '' && together !== Math.min(version, before)) return false;
       if (domain !== '') continue;
-      const isSame = (from: number) => (opType: string) =>
-        definitionOf(opType, from) === definitionOf(opType, together);
+      const isSame = (from: number) => (opType: string) => meaningOf(opType, from) === meaningOf(opType, together);
       if (![...standard].every(isSame(version)) || ![...this.#standard].every(isSame(before))) return false;
     }
     return true;

@@ -66,7 +66,7 @@ export const evaluationSchema = z.strictObject({
   batch_size: wholeNumber(1, 65_536).default(1),
   threads: wholeNumber(1, 1024).default(1),
   dimensions: z
-    .record(nameField, wholeNumber(1, 1_000_000_000))
+    .record(nameField, wholeNumber(0, 1_000_000_000))
     .optional()
     .meta({ description: "Sizes of symbolic dimensions other than the batch; win over the models' own." }),
   granularity: wholeNumber(1, 1_000_000).optional().meta(movedTo('granularity')),

@@ -39,7 +39,7 @@ export function isVersionRange(value: string): boolean {
 
 export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element type such as float32 or int64' });
 
-export const dimensionSizeField = wholeNumber(1, 2 ** 31 - 1);
+export const dimensionSizeField = wholeNumber(0, 2 ** 31 - 1);
 
 /** The name of a symbolic dimension as a graph has it; ONNX allows any text. */
 export const dimensionNameField = oneLineField('the name of a dimension');

@@ -19,4 +19,9 @@ export interface Benchmark {
   readonly model: Uint8Array;
   /** Every input of that graph, in its order. */
   readonly inputs: readonly BenchmarkInput[];
+  /**
+   * Where the graph's own weights are, which are then used instead of made-up ones: what stands for the file where it travels, the
+   * file's path where it is measured. Only an agent in the same process as its client has such files.
+   */
+  readonly weights?: string | undefined;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withCanonicalQuantization } from '../onnx/canonical-quantization.js';
 import { fillRange, typedGraph } from '../onnx/fill-range.js';
 import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
 import type { ReadingBudget } from '../onnx/reading-budget.js';
@@ -27,12 +28,13 @@ function staticInputType(model: Model, name: string): TensorType {
 
 /**
  * A model as a benchmark: its weights become inputs that the agent fills, after the model's own inputs. Constants that
- * steer an operator stay. The signature is SHA-256 over the resulting file, so it depends on names only where the given
+ * steer an operator stay; the parameters of a quantization stay in their canonical form. The signature is SHA-256 over the resulting file, so it depends on names only where the given
  * model has meaningful ones.
  *
  * @throws PlatformError `model` where an input's dimensions are not bound
  */
-export function weightlessBenchmark(model: Model): Benchmark {
+export function weightlessBenchmark(given: Model): Benchmark {
+  const model = withCanonicalQuantization(given);
   const { graph } = model;
   const steering = steeringConstants(graph);
   const kept = new Map<string, Tensor>();

@@ -1,4 +1,6 @@
 import { PlatformError } from '../base/errors.js';
+import { shellQuoted } from '../base/shell-quoted.js';
+import { dimensionExpression } from './dimension-expression.js';
 import type { DeclaredType, Dimension, Model } from './model.js';
 import { quoted } from '../base/quoted.js';
 import { listed } from './node-label.js';
@@ -11,14 +13,20 @@ export interface BindOptions {
 
 const isSymbol = (dim: Dimension | undefined): dim is string => typeof dim === 'string';
 
+/** Names of the dimensions that a model leaves open: its symbols, and in place of an expression what it is made of. */
+export function dimensionNames({ graph }: Model): readonly string[] {
+  const symbols = [...graph.types.values()].flatMap(({ dims = [] }) => dims.filter(isSymbol));
+  return [...new Set(symbols.flatMap((symbol) => dimensionExpression(symbol)?.names ?? [symbol]))].filter(Boolean);
+}
+
 /**
  * Gives the model's symbolic dimensions their sizes, in the types of all values. The first dimension of an input is the
- * batch: where it is symbolic and not bound by name, it becomes `batch`, and so does the same symbol everywhere.
- * Dimensions of other values that are not known then stay as they are.
+ * batch: where it is symbolic and not bound by name, it becomes `batch`, and so does the same symbol everywhere. A symbol that
+ * is an expression of others follows from them. Dimensions of other values that are not known then stay as they are.
  *
  * @param bindings sizes by symbol
- * @throws PlatformError 'model' where a binding has no symbol, an input keeps a dimension without size, or the batch is
- *   fixed in the model at another size; 'usage' where a size is not a whole number
+ * @throws PlatformError 'model' where a binding has no symbol, inputs keep dimensions without a size, all of which it names, or
+ *   the batch is fixed in the model at another size; 'usage' where a size is not a whole number
  */
 export function bindDimensions(model: Model, bindings: ReadonlyMap<string, number>, { batch }: BindOptions): Model {
   const { graph } = model;
@@ -27,20 +35,21 @@ export function bindDimensions(model: Model, bindings: ReadonlyMap<string, numbe
   const sizes = new Map(bindings);
   for (const name of graph.inputs) {
     const symbol = graph.types.get(name)?.dims?.[0];
-    if (isSymbol(symbol) && symbol !== '' && !sizes.has(symbol)) sizes.set(symbol, batch);
+    if (!isSymbol(symbol) || symbol === '' || sizes.has(symbol)) continue;
+    if (dimensionExpression(symbol) === undefined) sizes.set(symbol, batch);
   }
+  const sizeOf = (symbol: string): Dimension => sizes.get(symbol) ?? dimensionExpression(symbol)?.size(sizes) ?? symbol;
   const bind = ({ elementType, dims }: DeclaredType, isInput: boolean): DeclaredType => ({
     elementType,
     dims: dims?.map((dim, i) => {
       if (dim === '') return isInput && i === 0 ? batch : dim;
-      return isSymbol(dim) ? (sizes.get(dim) ?? dim) : dim;
+      return isSymbol(dim) ? sizeOf(dim) : dim;
     }),
   });
   const inputs = new Set(graph.inputs);
   const types = new Map([...graph.types].map(([name, type]) => [name, bind(type, inputs.has(name))]));
   const bound = { ...model, graph: { ...graph, types } };
-  for (const name of graph.inputs) checkInput(bound, name);
-  checkNamed(bound);
+  checkInputs(bound, sizes);
   checkBatch(bound, batch);
   return bound;
 }
@@ -55,55 +64,68 @@ function checkSizes(bindings: ReadonlyMap<string, number>, batch: number): void 
   }
 }
 
-function checkSymbols({ source, graph }: Model, bindings: ReadonlyMap<string, number>): void {
-  const dims = [...graph.types.values()].flatMap((type) => type.dims ?? []);
-  const symbols = new Set(dims.filter((dim) => isSymbol(dim) && dim !== ''));
+function checkSymbols(model: Model, bindings: ReadonlyMap<string, number>): void {
+  const names = dimensionNames(model);
+  const symbols = new Set([...names, ...[...model.graph.types.values()].flatMap(({ dims = [] }) => dims)]);
   for (const symbol of bindings.keys()) {
     if (symbols.has(symbol)) continue;
-    const there =
-      symbols.size === 0 ? 'no dimension of it has a name' : `it has ${listed([...symbols].map(String).map(quoted))}`;
+    const there = names.length === 0 ? 'no dimension of it has a name' : `it has ${listed(names.map(quoted))}`;
     throw new PlatformError(
       'model',
-      `${source} has no dimension called ${quoted(symbol)}; ${there}. Correct the name.`,
+      `${model.source} has no dimension called ${quoted(symbol)}; ${there}. Correct the name.`,
     );
   }
 }
 
-function checkInput({ source, graph }: Model, name: string): void {
-  const dims = graph.types.get(name)?.dims;
-  const input = `${source}: input ${quoted(name)}`;
+/** An input's dimension that has no size. */
+interface OpenDimension {
+  readonly input: string;
+  readonly symbol: string;
+  /** What has to be given: itself, or what it follows from. */
+  readonly names: readonly string[];
+}
+
+/** The dimensions of an input that have no size. @throws PlatformError 'model' where nobody can give one */
+function openDimensions({ source, graph }: Model, input: string, sizes: ReadonlyMap<string, number>): OpenDimension[] {
+  const dims = graph.types.get(input)?.dims;
+  const place = `${source}: input ${quoted(input)}`;
   if (dims === undefined) {
     throw new PlatformError(
       'model',
-      `${input} does not state its number of dimensions. Export the model with input shapes.`,
+      `${place} does not even say how many dimensions it has. Export the model with input shapes.`,
     );
   }
-  const index = dims.indexOf('');
-  if (index < 0) return;
-  const problem = `dimension ${index} has neither a size nor a name`;
-  throw new PlatformError('model', `${input}: ${problem}. Export the model with names for its dynamic dimensions.`);
+  const unnamed = dims.indexOf('');
+  if (unnamed >= 0) {
+    const problem = `dimension ${unnamed} has neither a size nor a name`;
+    throw new PlatformError('model', `${place}: ${problem}. Export the model with names for its dynamic dimensions.`);
+  }
+  return dims.filter(isSymbol).map((symbol) => {
+    const expression = dimensionExpression(symbol);
+    if (expression === undefined) return { input, symbol, names: [symbol] };
+    const missing = expression.names.filter((name) => !sizes.has(name));
+    if (missing.length > 0) return { input, symbol, names: missing };
+    throw new PlatformError('model', `${place}: dimension ${quoted(symbol)} is no size. Give other sizes.`);
+  });
 }
 
-/** All sizes that are missing are named at once. */
-function checkNamed({ source, graph }: Model): void {
-  const open = graph.inputs.flatMap((name) => {
-    return (graph.types.get(name)?.dims ?? []).filter(isSymbol).map((symbol) => [symbol, name] as const);
+function checkInputs(model: Model, sizes: ReadonlyMap<string, number>): void {
+  const open = model.graph.inputs.flatMap((input) => openDimensions(model, input, sizes));
+  const [first] = open;
+  if (first === undefined) return;
+  const symbols = [...new Set(open.map(({ symbol }) => symbol))].map((symbol) => {
+    const inputs = open.filter((one) => one.symbol === symbol).map(({ input }) => quoted(input));
+    return `${quoted(symbol)} (of input ${listed([...new Set(inputs)])})`;
   });
-  if (open.length === 0) return;
-  const inputs = new Map<string, string[]>();
-  for (const [symbol, name] of open) inputs.set(symbol, [...(inputs.get(symbol) ?? []), name]);
-  const symbols = [...inputs.keys()];
-  const problems = symbols.map((symbol) => {
-    const [first = '', ...others] = new Set(inputs.get(symbol));
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return `dimension ${quoted(symbol)} of input ${quoted(first)}${more}`;
-  });
-  const options = symbols.map((symbol) => `--dimension ${symbol}=SIZE`).join(' ');
-  const what = symbols.length === 1 ? 'size is' : 'sizes are';
+  const hints = [...new Set(open.flatMap(({ names }) => names))].map(
+    (name) => `--dimension ${shellQuoted(`${name}=SIZE`)}`,
+  );
+  const problem =
+    symbols.length === 1 ? 'the size of a dimension is not known' : 'the sizes of dimensions are not known';
   throw new PlatformError(
     'model',
-    `${source}: the ${what} not known of ${listed(problems)}. ` +
-      `Give ${symbols.length === 1 ? 'it' : 'them'} with ${options}, or under "dimensions" in the model's manifest.`,
+    `${model.source}: ${problem}: ${symbols.join(', ')}. Give ${hints.length === 1 ? 'it' : 'them'} with ` +
+      `${hints.join(' ')}, or under "dimensions" in the model's manifest.`,
   );
 }
 

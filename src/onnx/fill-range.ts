@@ -1,7 +1,9 @@
 import { staticTypeOf } from './static-type.js';
-import { ELEMENT_TYPES } from './element-type.js';
+import { elementCount, ELEMENT_TYPES } from './element-type.js';
 import type { Graph, Node, TensorType } from './model.js';
 import { nestedNodes } from './nested-nodes.js';
+import { quantizationInputs } from './quantization-inputs.js';
+import { quantizationScales } from './quantization-scales.js';
 
 /** Bounds of made-up values, both included. */
 export interface Range {
@@ -20,21 +22,16 @@ const NEAR_ONE: Range = { low: 0.9, high: 1.1 };
 const SMALL: Range = { low: -0.1, high: 0.1 };
 const POSITIVE: Range = { low: 0.5, high: 1.5 };
 const DIVISOR: Range = { low: 1, high: 3 };
-const QUANTIZATION_SCALE: Range = { low: 0.01, high: 0.05 };
 
 /** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
 const RANGES: ReadonlyMap<string, Readonly<Record<number, Range>>> = new Map([
   ['BatchNormalization', { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE }],
-  ['DequantizeLinear', { 1: QUANTIZATION_SCALE }],
   ['Div', { 1: POSITIVE }],
   ['GroupNormalization', { 1: NEAR_ONE, 2: SMALL }],
   ['InstanceNormalization', { 1: NEAR_ONE, 2: SMALL }],
   ['LayerNormalization', { 1: NEAR_ONE, 2: SMALL }],
   ['Log', { 0: POSITIVE }],
   ['Pow', { 0: POSITIVE }],
-  ['QLinearConv', { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE }],
-  ['QLinearMatMul', { 1: QUANTIZATION_SCALE, 4: QUANTIZATION_SCALE, 6: QUANTIZATION_SCALE }],
-  ['QuantizeLinear', { 1: QUANTIZATION_SCALE }],
   ['Reciprocal', { 0: POSITIVE }],
   ['Sqrt', { 0: POSITIVE }],
 ]);
@@ -129,6 +126,8 @@ function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefin
 /** A graph with its uses indexed, so that asking for many values stays linear. */
 export interface TypedGraph {
   readonly uses: ReadonlyMap<string, readonly Use[]>;
+  /** See {@link quantizationScales}. */
+  readonly scales: ReadonlyMap<string, number>;
   typeOf(name: string): TensorType | undefined;
 }
 
@@ -145,7 +144,7 @@ export function typedGraph(graph: Graph): TypedGraph {
   const typeOf = (name: string): TensorType | undefined => {
     return staticTypeOf(graph.initializers.get(name) ?? graph.types.get(name));
   };
-  return { uses, typeOf };
+  return { uses, scales: quantizationScales(graph), typeOf };
 }
 
 /**
@@ -157,12 +156,21 @@ function integerRange(elementType: TensorType['elementType']): Range {
   return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 1, high: 1 };
 }
 
+/** One for the values of a network as a rule is not zero, those for the channels of a weight are. */
+function zeroPointRange({ elementType, dims }: TensorType): Range {
+  const value = elementCount(dims) > 1 ? 0 : elementType === 'uint8' ? 160 : 32;
+  return { low: value, high: value };
+}
+
 /**
  * Bounds for the made-up values of an input or weight, from how the graph reads it: indices stay valid, variances and
  * denominators positive, weights keep activations in their order of magnitude. Depends on the graph's structure only.
  */
 export function fillRange(graph: TypedGraph, name: string, type: TensorType): Range {
   const uses = graph.uses.get(name) ?? [];
+  const scale = graph.scales.get(name);
+  if (scale !== undefined) return { low: scale, high: scale };
+  if (uses.some(({ node, index }) => quantizationInputs(node).zeroPoints.includes(index))) return zeroPointRange(type);
   if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
     for (const use of uses) {
       const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MOST_STEPS);

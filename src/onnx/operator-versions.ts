@@ -1,3 +1,6 @@
+import type { ElementType } from './element-type.js';
+import type { Node } from './model.js';
+
 /**
  * The versions of ai.onnx at which the definition of an operator changed, from the first on, for each operator of ONNX 1.23
  * (opset 28). Source: onnx.defs.get_all_schemas_with_history() of the ONNX project.
@@ -56,15 +59,73 @@ export function definitionOf(opType: string, opset: number): number {
   return VERSIONS.get(opType)?.findLast((version) => version <= opset) ?? opset;
 }
 
+/**
+ * The versions of ai.onnx at which nothing changed of an operator but the element types that it takes, and attributes that do nothing
+ * where they are left out. Source: the same, schemas that differ in type constraints only; SAME_BUT_FOR_ATTRIBUTES besides.
+ */
+const MORE_TYPES = `
+12 Clip Max MaxPool Min Pow ReduceMax ReduceMin; 13 Abs Add Ceil Clip Concat Div Dropout Equal Erf Exp Expand Flatten
+Floor Gather GatherElements GatherND Gemm Greater Identity IsNaN LRN Less Log MatMul Max Mean Min Mod Mul Neg NonZero
+Pow Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
+ReduceSumSquare Relu Reshape Shape Sigmoid Sign Size Slice Sqrt Sub Sum Tanh Tile Transpose Cast; 14 Add CumSum Div
+Mul Relu Sub Reshape; 15 BatchNormalization Pow; 16 GreaterOrEqual LeakyRelu LessOrEqual PRelu Where; 19 Equal Pad
+Reshape Shape Size Cast; 20 ConstantOfShape IsNaN ReduceMax ReduceMin; 21 Cast ConstantOfShape Flatten Pad Reshape
+Shape Size Squeeze Transpose Unsqueeze; 22 Acos Acosh Asin Asinh Atan Atanh AveragePool Conv ConvTranspose Cos Cosh
+Dropout Elu GRU GlobalAveragePool GlobalLpPool GlobalMaxPool HardSigmoid HardSwish InstanceNormalization LSTM
+LpNormalization LpPool MaxPool Mish RNN Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu; 23 Cast
+ConstantOfShape Flatten Pad Reshape Shape Size Squeeze Transpose Unsqueeze; 24 Cast ConstantOfShape Flatten Pad
+Reshape Shape Size Squeeze TopK Transpose Unsqueeze; 25 Cast ConstantOfShape Flatten Pad Reshape Shape Size Squeeze
+Transpose Unsqueeze
+`;
+
+/** Attributes that an operator got at one of those versions: with one of them, a node is not what it was before. */
+const SAME_BUT_FOR_ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Cast', ['round_mode', 'saturate']],
+  ['Reshape', ['allowzero']],
+]);
+
+const ONLY_MORE_TYPES: ReadonlySet<string> = new Set(
+  MORE_TYPES.split(';').flatMap((entry) => {
+    const [version = '', ...operators] = entry.trim().split(/\s+/);
+    return operators.map((operator) => `${operator} ${version}`);
+  }),
+);
+
+/**
+ * The version of ai.onnx since which an operator means what it means in a graph of that opset, for element types that it has taken all
+ * the time; as {@link definitionOf} for an operator that this table does not know.
+ */
+export function meaningOf(opType: string, opset: number): number {
+  let version = definitionOf(opType, opset);
+  while (ONLY_MORE_TYPES.has(`${opType} ${version}`)) version = definitionOf(opType, version - 1);
+  return version;
+}
+
 /** Older opsets are not supported; see SUPPORTED_OPSETS. */
 const OLDEST_OPSET = 7;
 
+/** Element types that every operator which takes them in one version took in all before, as far as it is in {@link MORE_TYPES}. */
+const LONG_TAKEN: ReadonlySet<ElementType> = new Set(['float32', 'float16', 'float64', 'int64']);
+
+function hasLaterAttribute({ opType, attributes }: Node): boolean {
+  return SAME_BUT_FOR_ATTRIBUTES.get(opType)?.some((name) => attributes.some((one) => one.name === name)) ?? false;
+}
+
 /**
- * The oldest opset of ai.onnx in which these operators mean what they mean in a newer one: the same for graphs that exporters wrote
- * with different opsets as long as nothing in them changed. undefined for no operators.
+ * The oldest opset of ai.onnx in which these nodes mean what they mean in a newer one: the same for graphs that exporters wrote with
+ * different opsets as long as nothing in them changed. undefined for no nodes.
+ *
+ * @param elementTypes of all values that the nodes read and write
  */
-export function oldestOpsetOf(opTypes: Iterable<string>, opset: number): number | undefined {
-  let oldest: number | undefined;
-  for (const opType of opTypes) oldest = Math.max(oldest ?? OLDEST_OPSET, definitionOf(opType, opset));
-  return oldest;
+export function oldestOpsetOf(
+  nodes: readonly Node[],
+  opset: number,
+  elementTypes: Iterable<ElementType>,
+): number | undefined {
+  const takesAll = [...elementTypes].every((elementType) => LONG_TAKEN.has(elementType));
+  const isAsBefore = (node: Node): boolean => takesAll && !hasLaterAttribute(node);
+  return nodes.reduce<number | undefined>((oldest, node) => {
+    const version = isAsBefore(node) ? meaningOf(node.opType, opset) : definitionOf(node.opType, opset);
+    return Math.max(oldest ?? OLDEST_OPSET, version);
+  }, undefined);
 }

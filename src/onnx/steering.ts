@@ -3,12 +3,13 @@ import type { Graph, Node, Tensor } from './model.js';
 import { constantValues } from './constant-values.js';
 import { nestedNodes } from './nested-nodes.js';
 import { domainOf } from './opsets.js';
+import { quantizationInputs } from './quantization-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
 const MOST_STEERING_ELEMENTS = 1024;
 
 /**
- * Inputs, by operator, whose values decide the computation or its time. Sources: the operators' definitions in the ONNX
+ * Inputs, by operator, whose values decide the computation or its time, beside zero points. Sources: the operators' definitions in the ONNX
  * project's Operators.md.
  */
 const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
@@ -18,10 +19,8 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
   ['Clip', [1, 2]],
   ['Col2Im', [1, 2]],
   ['ConstantOfShape', [0]],
-  ['ConvInteger', [2, 3]],
   ['CumProd', [1]],
   ['CumSum', [1]],
-  ['DequantizeLinear', [2]],
   ['DFT', [1, 2]],
   ['Dropout', [1, 2]],
   ['Expand', [1]],
@@ -32,15 +31,11 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
   ['HannWindow', [0]],
   ['Loop', [0]],
   ['LSTM', [4]],
-  ['MatMulInteger', [2, 3]],
   ['MaxUnpool', [2]],
   ['MelWeightMatrix', [0, 1, 2, 3, 4]],
   ['NonMaxSuppression', [2, 3, 4]],
   ['OneHot', [1, 2]],
   ['Pad', [1, 2, 3]],
-  ['QLinearConv', [2, 5, 7]],
-  ['QLinearMatMul', [2, 5, 7]],
-  ['QuantizeLinear', [2]],
   ['Range', [0, 1, 2]],
   ['ReduceL1', [1]],
   ['ReduceL2', [1]],
@@ -105,6 +100,7 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
 
 /** Whether this input of this node steers it by its definition. */
 function isSteeringInput(node: Node, index: number): boolean {
+  if (quantizationInputs(node).zeroPoints.includes(index)) return true;
   return domainOf(node.domain) === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
 }
 

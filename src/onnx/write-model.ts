@@ -5,7 +5,7 @@ import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoPr
 import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
 import { FIELDS } from './field-numbers.js';
 import { fillBlocks } from './fill.js';
-import type { DeclaredType, Model, Node, Tensor } from './model.js';
+import type { DeclaredType, Model, Node, Tensor, TensorData } from './model.js';
 import { bytesTag, varint } from './wire-format.js';
 
 /** A model on its way out: its size is known before its weights are made. */
@@ -41,7 +41,16 @@ function openWeights(path: string): number {
   }
 }
 
-function* fileBlocks(path: string, offset: number, byteLength: number): Generator<Uint8Array> {
+/**
+ * The values of a tensor that is in a file, in blocks, each of which is only valid until the next one is asked for.
+ *
+ * @throws PlatformError 'model' when the file is gone or ends early
+ */
+export function* fileBlocks({
+  path,
+  offset,
+  byteLength,
+}: Extract<TensorData, { readonly kind: 'file' }>): Generator<Uint8Array> {
   const file = openWeights(path);
   try {
     const block = new Uint8Array(Math.min(FILE_BLOCK_BYTES, byteLength));
@@ -60,7 +69,7 @@ function* fileBlocks(path: string, offset: number, byteLength: number): Generato
 function* dataBlocks(tensor: Tensor): Generator<Uint8Array> {
   const { data } = tensor;
   if (data.kind === 'inline') yield data.bytes;
-  else if (data.kind === 'file') yield* fileBlocks(data.path, data.offset, data.byteLength);
+  else if (data.kind === 'file') yield* fileBlocks(data);
   else if (data.kind === 'fill') yield* fillBlocks(tensor.elementType, elementCount(tensor.dims), data.fill);
 }
 

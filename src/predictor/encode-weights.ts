@@ -4,7 +4,7 @@ import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { ELEMENT_TYPES } from '../onnx/element-type.js';
 import { FIELDS } from '../onnx/field-numbers.js';
 import { bytesTag, varint } from '../onnx/wire-format.js';
-import { type FillableModel, filledBytes, inputBlocks } from './materialize.js';
+import { type FillableModel, filledBytes, inputBlocks, weightBlocks } from './materialize.js';
 
 // A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the
 // initializers need not be woven into the encoded graph, they follow as a second piece of it.
@@ -64,7 +64,7 @@ export function encodeInline({ graph, weights }: FillableModel, limitBytes: numb
   append(prefix);
   for (const [i, weight] of weights.entries()) {
     append(heads[i] ?? new Uint8Array());
-    for (const block of inputBlocks(weight)) append(block);
+    for (const block of weightBlocks(weight)) append(block);
   }
   return bytes;
 }
@@ -92,7 +92,7 @@ export function encodeExternal({ graph, weights }: FillableModel, location: stri
     const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
     end = offset + filledBytes(weight);
     tensors.push(externalTensor(weight, location, offset));
-    pieces.push({ offset, blocks: inputBlocks(weight) });
+    pieces.push({ offset, blocks: weightBlocks(weight) });
   }
   return { model: withInitializers(graph, tensors), files: [{ name: location, byteLength: end, pieces }] };
 }

@@ -4,13 +4,20 @@ import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { byteLengthOf, elementCount } from '../onnx/element-type.js';
 import { externalTensorIn } from '../onnx/external-tensor.js';
 import { fillBlocks } from '../onnx/fill.js';
+import type { TensorData } from '../onnx/model.js';
+import { fileBlocks } from '../onnx/write-model.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** A benchmark whose weights are no longer inputs of the graph, but not made yet either. */
 export interface FillableModel {
   /** An ONNX file in which the weights are neither inputs nor initializers. */
   readonly graph: Uint8Array;
-  readonly weights: readonly BenchmarkInput[];
+  readonly weights: readonly FillableWeight[];
+}
+
+/** A weight: made up as it says, or taken from where it is. */
+export interface FillableWeight extends BenchmarkInput {
+  readonly data?: Extract<TensorData, { readonly kind: 'file' }>;
 }
 
 export interface MaterializeOptions {
@@ -106,6 +113,11 @@ export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
 export function inputBlocks({ elementType, dims, fill }: BenchmarkInput): Generator<Uint8Array> {
   const [low, high] = [fill.low, fill.high].map((bound) => Math.min(1, Math.max(0, bound))) as [number, number];
   return fillBlocks(elementType, elementCount(dims), elementType === 'bool' ? { ...fill, low, high } : fill);
+}
+
+/** The values of a weight, in blocks, each of which is only valid until the next one is asked for. */
+export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
+  return weight.data === undefined ? inputBlocks(weight) : fileBlocks(weight.data);
 }
 
 /** Bytes that an input's values take. */

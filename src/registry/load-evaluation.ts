@@ -15,6 +15,7 @@ import {
 import type { z } from 'zod';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
+import { type UnusableModel, unusableModel } from './unusable-model.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
 /** An evaluation manifest with its models read. */
@@ -43,6 +44,8 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
   /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;
+  /** Gets models that cannot be used, as long as others can; without it, the first one is an error. */
+  readonly onUnusable?: (model: UnusableModel) => void;
 }
 
 /**
@@ -60,7 +63,13 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
   const models: LoadedModel[] = [];
   for (const [done, model] of resolved.models.entries()) {
     options.onModel?.(model.name, done, resolved.models.length);
-    models.push(await loadResolvedModel(model, { ...options, batch, dimensions }));
+    try {
+      models.push(await loadResolvedModel(model, { ...options, batch, dimensions }));
+    } catch (error) {
+      const isLastHope = models.length === 0 && done === resolved.models.length - 1;
+      if (options.onUnusable === undefined || isLastHope) throw error;
+      options.onUnusable(unusableModel(model.name, error));
+    }
   }
   const { dataset } = resolved;
   const datasetNotes =

@@ -10,11 +10,12 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
-import { bindDimensions } from '../onnx/bind-dimensions.js';
+import { bindDimensions, dimensionNames } from '../onnx/bind-dimensions.js';
 import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
+import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 
 /** A loaded model: its graph without weights, all dimensions bound. */
 export interface LoadedModel {
@@ -25,6 +26,8 @@ export interface LoadedModel {
   readonly symbols: readonly string[];
   /** Notes on its manifest. */
   readonly notes: readonly string[];
+  /** undefined where nobody has them here: a zoo's are made up, and graphs that travel leave theirs behind. */
+  readonly weights?: WeightsOfFile | undefined;
 }
 
 export interface LoadOptions {
@@ -40,15 +43,7 @@ export interface LoadOptions {
 /** Names of the zoo's models. */
 export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
-function symbolsOf({ graph }: Model): readonly string[] {
-  const symbols = new Set<string>();
-  for (const { dims = [] } of graph.types.values()) {
-    for (const dim of dims) if (typeof dim === 'string' && dim !== '') symbols.add(dim);
-  }
-  return [...symbols];
-}
-
-/** The sizes of dimensions: those of the zoo, then the manifest's, then the user's. */
+/** What binds the dimensions: the zoo's own sizes, then the manifest's, then what the user says. */
 function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
@@ -76,9 +71,12 @@ export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal)
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
-  const symbols = symbolsOf(model);
+  const symbols = dimensionNames(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
-  return { name, symbols, notes: [], model: bindDimensions(model, new Map(bindings), { batch: options.batch }) };
+  const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
+  const weights = isHere ? weightsOfFile(resolved.source.path, model) : undefined;
+  const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
+  return { name, symbols, notes: [], weights, model: bound };
 }
 
 /** A reference outside of a manifest has no line number. */

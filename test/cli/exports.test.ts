@@ -25,6 +25,7 @@ const MODEL_KEYS = [
   'cut',
   'layers',
   'kernels',
+  'kernel_differences',
   'unique_bricks',
   'coverage',
   'estimate_ms',

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';
 import { chain, failsOnlyAsAWhole, LAYER_CUT, QUICK } from './support/tiny-models.js';
@@ -51,6 +54,73 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
     const again = await place.run(args);
     assert.equal(planIn(again).toMeasure, 0);
     assert.equal(again.code, 3);
+  });
+});
+
+describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
+  const damaged = Uint8Array.of(0x08, 0x08, 0x3a, 0x7f);
+  const refused = chain(WITH_FOREIGN_OPERATOR);
+
+  it('has its row with the reason, and the others have their estimates', async (t) => {
+    const place = await workplace(t);
+    await place.write('good.onnx', chain(['Relu', 'Tanh']));
+    await place.write('damaged.onnx', damaged);
+    await place.write('refused.onnx', refused);
+    const names = ['damaged.onnx', 'refused.onnx', 'good.onnx'];
+    const ending = await place.run(['dlbricks', 'validate', ...names, ...QUICK, '--export-json', '-']);
+    assert.equal(ending.code, 3);
+    const rows = new Map(reportIn(ending).models.map((model) => [model.name, model]));
+    assert.deepEqual([...rows.keys()].sort(), ['damaged.onnx', 'good', 'refused']);
+    assert.equal(rows.get('good')?.coverage, 1);
+    assert.match(rows.get('damaged.onnx')?.missing[0]?.reason ?? '', /damaged\.onnx/);
+    assert.match(rows.get('refused')?.missing[0]?.reason ?? '', /Mystery/);
+    assert.match(ending.stderr, /^warning: damaged\.onnx: /m);
+  });
+
+  it('has its row in a report of a manifest as well', async (t) => {
+    const place = await workplace(t);
+    await place.write('good.onnx', chain(['Relu', 'Tanh']));
+    await place.write('damaged.onnx', damaged);
+    const manifest = [
+      'dlspec: evaluation/v1',
+      'name: two',
+      'version: 1.0.0',
+      'models: [good.onnx, damaged.onnx]',
+      'batch_size: 1',
+      'threads: 1',
+    ];
+    await place.write('two.yml', Buffer.from(manifest.join('\n')));
+    const ending = await place.run(['dlbricks', 'run', 'two.yml', ...QUICK, '--export-json', '-']);
+    assert.equal(ending.code, 3, ending.stderr);
+    assert.deepEqual(
+      reportIn(ending).models.map(({ name, coverage }) => [name, coverage]),
+      [
+        ['good', 1],
+        ['damaged', 0],
+      ],
+    );
+  });
+
+  it('is left out of a suite with its reason', async (t) => {
+    const place = await workplace(t);
+    await place.write('good.onnx', chain(['Relu', 'Tanh']));
+    await place.write('refused.onnx', refused);
+    const ending = await place.run(['dlbricks', 'generate', 'refused.onnx', 'good.onnx', '-o', 'out']);
+    assert.equal(ending.code, 3);
+    assert.match(ending.stderr, /^warning: refused is left out: .*Mystery/m);
+    const recipe = recipeSchema.parse(JSON.parse(await readFile(join(place.folder, 'out', 'recipe.json'), 'utf8')));
+    assert.deepEqual(
+      recipe.models.map(({ name }) => name),
+      ['good'],
+    );
+  });
+
+  it('is an error where there is no other', async (t) => {
+    const place = await workplace(t);
+    await place.write('damaged.onnx', damaged);
+    await place.write('refused.onnx', refused);
+    assert.equal((await place.run(['dlbricks', 'validate', 'damaged.onnx', ...QUICK])).code, 1);
+    assert.equal((await place.run(['dlbricks', 'generate', 'refused.onnx', '-o', 'out'])).code, 1);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
+import { quantizedConv } from '../onnx/quantized-conv.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { findingsIn, planIn, reportIn } from './support/report.js';
@@ -85,6 +86,34 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
     assert.match(byLayers.stdout, PAPER);
   });
 });
+
+describe(
+  'a file of which the runtime makes other kernels than of made-up weights',
+  { ...deadline, concurrency: 2 },
+  () => {
+    it('is named in a warning, with the operators and their numbers', async (t) => {
+      const place = await workplace(t);
+      const path = await place.write('other.onnx', quantizedConv({ biasFactor: 2 }));
+      const ending = await place.run(['dlbricks', 'validate', path, ...QUICK, '--export-json', '-']);
+      const { models, warnings } = reportIn(ending);
+      const conv = models[0]?.kernel_differences?.find(({ operator }) => operator.endsWith('QLinearConv'));
+      assert.deepEqual([conv?.of_file, conv?.made_up], [0, 1]);
+      const warning = warnings.find(({ cause }) => cause === 'kernels');
+      assert.match(warning?.message ?? '', /^other: .*QLinearConv 0, with made-up weights 1/);
+      assert.match(ending.stderr, /warning: other: the runtime makes other kernels/);
+    });
+
+    it('has no such warning where the kernels are the same', async (t) => {
+      const place = await workplace(t);
+      const path = await place.write('same.onnx', quantizedConv());
+      const { models, warnings } = reportIn(
+        await place.run(['dlbricks', 'validate', path, ...QUICK, '--export-json', '-']),
+      );
+      assert.deepEqual(models[0]?.kernel_differences, []);
+      assert.ok(!warnings.some(({ cause }) => cause === 'kernels'));
+    });
+  },
+);
 
 describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
   for (const options of [[], ['-G', '1']] as const) {

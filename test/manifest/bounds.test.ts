@@ -23,8 +23,8 @@ describe('an evaluation has within its bounds', () => {
     ['batches', ['batch_size: 1', 'batch_size: 65536'], ['batch_size: 0', 'batch_size: 65537']],
     [
       'dimensions',
-      ['dimensions: {a: 1}', 'dimensions: {a: 1000000000}'],
-      ['dimensions: {a: 0}', 'dimensions: {a: 1000000001}'],
+      ['dimensions: {a: 0}', 'dimensions: {a: 1000000000}'],
+      ['dimensions: {a: -1}', 'dimensions: {a: 1000000001}'],
     ],
     ['granularity', ['granularity: 1', 'granularity: 1000000'], ['granularity: 0', 'granularity: 1000001']],
     [

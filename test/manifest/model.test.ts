@@ -57,10 +57,11 @@ test('batch is not for a model to bind', () => {
   );
 });
 
-test('an empty dimension is a problem', () => {
+test('a negative dimension is a problem, an empty one is a size', () => {
+  assert.deepEqual(problemsOf('model', yamlOf({ inputs: '[batch, 0]' })), []);
   assert.match(
-    problemsOf('model', yamlOf({ inputs: '[batch, 0]' })).join(),
-    /expected a whole number.*, found the number 0/,
+    problemsOf('model', yamlOf({ inputs: '[batch, -1]' })).join(),
+    /expected a whole number.*, found the number -1/,
   );
 });
 

@@ -29,6 +29,26 @@ describe('sizes', () => {
   test('the first dimension is the batch', () => assert.deepEqual(bound([['whatever', 3]], {}, 8), [[8, 3]]));
   test('also where it has no name', () => assert.deepEqual(bound([['', 3]], {}, 8), [[8, 3]]));
   test('a size of 0 is possible', () => assert.deepEqual(bound([['N', 'past']], { past: 0 }, 1), [[1, 0]]));
+  test('an expression follows from the dimensions that it is made of, wherever they are', () => {
+    const inputs = [
+      ['N', 'past'],
+      ['N', 'past + 1'],
+      ['N', '(8*hh + 1)//2', 'hh'],
+      ['N*heads', 'heads', 'past - 1'],
+    ];
+    assert.deepEqual(bound(inputs, { past: 3, hh: 2, heads: 12 }, 2), [
+      [2, 3],
+      [2, 4],
+      [2, 8, 2],
+      [24, 12, 2],
+    ]);
+  });
+  test('a name with an operator in it is a name', () => {
+    assert.deepEqual(bound([['N', 'dim-1', 'C++']], { 'dim-1': 5, 'C++': 6 }, 1), [[1, 5, 6]]);
+  });
+  test('a dimension that only an expression names can be given', () => {
+    assert.deepEqual(bound([['N', 'past + 1']], { past: 0 }, 1), [[1, 1]]);
+  });
   test('the symbol of the batch is the batch everywhere', () => {
     assert.deepEqual(
       bound(
@@ -65,7 +85,34 @@ describe('what cannot be bound', () => {
     [
       'an input with a symbol left',
       () => bound([['N', 'T']], {}, 1),
-      /^m\.onnx: the size is not known of dimension "T" of input "x0".*--dimension T=SIZE.*manifest/,
+      /^m\.onnx: the size of a dimension is not known: "T" \(of input "x0"\)\. Give it with --dimension T=SIZE, .*manifest/,
+    ],
+    [
+      'inputs with several symbols left: all of them at once, each once, as a shell takes them',
+      () =>
+        bound(
+          [
+            ['N', 'T', "it's"],
+            ['N', 'T'],
+            ['N', 'T + past len', 'past_len + T'],
+          ],
+          {},
+          1,
+        ),
+      /"T" \(of input "x0", "x1"\), .*with --dimension T=SIZE --dimension 'it'\\''s=SIZE' .*--dimension past_len=SIZE/,
+    ],
+    [
+      'an expression that is no size',
+      () =>
+        bound(
+          [
+            ['N', 'T'],
+            ['N', 'T - 5'],
+          ],
+          { T: 4 },
+          1,
+        ),
+      /dimension "T - 5" is no size/,
     ],
     [
       'an input with an unnamed dimension',

@@ -13,6 +13,7 @@ import {
   type Tensor,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
+import { canonicalLayer } from './canonical-layer.js';
 import type { LastUses } from '../cut/last-uses.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
@@ -71,14 +72,18 @@ class Anonymizer implements Renaming {
  * The opsets that a brick needs, by domain in ascending order: of ai.onnx the oldest in which its operators are defined as in the
  * model, so that the same layers from another exporter are the same brick; none where it has no operator of ai.onnx.
  */
-function canonicalOpsets({ opsets }: LayerGraph, nodes: readonly Node[]): ReadonlyMap<string, number> {
+function canonicalOpsets(
+  { opsets }: LayerGraph,
+  nodes: readonly Node[],
+  elementTypes: Iterable<Tensor['elementType']>,
+): ReadonlyMap<string, number> {
   const operators = [...nestedNodes(nodes)];
   const used = new Map<string, number>();
   for (const [name, version] of opsets) {
     const domain = name === 'ai.onnx' ? '' : name;
     const own = operators.filter((node) => (node.domain === 'ai.onnx' ? '' : node.domain) === domain);
-    const types = own.map(({ opType }) => opType);
-    const needed = domain === '' ? oldestOpsetOf(types, version) : types.length === 0 ? undefined : version;
+    const ofOthers = own.length === 0 ? undefined : version;
+    const needed = domain === '' ? oldestOpsetOf(own, version, elementTypes) : ofOthers;
     if (needed !== undefined) used.set(domain, needed);
   }
   return new Map([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -93,9 +98,17 @@ function canonicalOpsets({ opsets }: LayerGraph, nodes: readonly Node[]): Readon
  * The order of the nodes is the model's topological order.
  */
 export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Sequence): Brick {
-  const layers = graph.layers
-    .slice(sequence.first, sequence.last + 1)
-    .map((layer): Node => ({ ...layer, attributes: sortedAttributes(layer.attributes) }));
+  let added = 0;
+  // No value of a file has a NUL in its name.
+  const unused = (): string => `\0${added++}`;
+  const own = graph.layers.slice(sequence.first, sequence.last + 1);
+  const inner = new Set(own.flatMap(({ outputs }) => outputs));
+  const canonical = own.map((layer) => {
+    const sorted = { ...layer, attributes: sortedAttributes(layer.attributes) };
+    return canonicalLayer(sorted, graph, (value) => inner.has(value), unused);
+  });
+  const layers = canonical.map(({ layer }) => layer);
+  const constants = new Map(canonical.flatMap((one) => [...one.constants]));
   const names = new Anonymizer();
   const types = new Map<string, DeclaredType>();
   const initializers = new Map<string, Tensor>();
@@ -104,7 +117,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
   const produced = new Set<string>();
 
   const read = (value: string): void => {
-    const constant = graph.constants.get(value);
+    const constant = constants.get(value) ?? graph.constants.get(value);
     if (constant !== undefined) names.nameConstant(value);
     const name = names.nameOf(value);
     if (produced.has(value) || types.has(name) || initializers.has(name)) return;
@@ -139,7 +152,8 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
   }
 
-  const opsets = canonicalOpsets(graph, nodes);
+  const elementTypes = [...types.values(), ...initializers.values()].map(({ elementType }) => elementType);
+  const opsets = canonicalOpsets(graph, nodes, elementTypes);
   const benchmark = weightlessBenchmark({
     source: 'brick',
     irVersion: BRICK_IR_VERSION,

@@ -8,18 +8,23 @@ import {
   type LoadedModel,
   type Model,
   modelOf,
-  PlatformError,
+  type OptimizedGraph,
   type RunOptions,
+  unusableModel,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
 import { weightBytesOf } from './copies-in-context.js';
 import type { EmptyCall } from './empty-call.js';
+import { checkKernels, type KernelCheck, withOwnWeights } from './own-graph.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
 /** A model, and its bricks. */
 export interface PreparedModel extends DecomposedModel {
+  /** With the weights of its file where the agent can have them. */
   readonly whole: Benchmark;
+  /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
+  readonly kernelCheck?: KernelCheck | undefined;
   /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
   /**
@@ -68,6 +73,8 @@ export interface GraphToCut {
    * not optimized.
    */
   readonly optimizeMs: number;
+  /** What the runtime made of the model; undefined at the layer cut. */
+  readonly optimized?: OptimizedGraph | undefined;
 }
 
 /**
@@ -84,9 +91,10 @@ export async function graphToCut(
     const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
     return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const { benchmark, values, costMs } = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const optimized = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const { benchmark, values, costMs } = optimized;
   const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs };
+  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs, optimized };
 }
 
 /** A model as bricks. */
@@ -96,12 +104,17 @@ export async function prepareModel(
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
-  const { name, model } = loaded;
+  const { name, model, weights } = loaded;
   const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
-  const { graph, weightBytes, optimizeMs } = await graphToCut(loaded, settings, agent, signal);
+  const { graph, weightBytes, optimizeMs, optimized } = await graphToCut(loaded, settings, agent, signal);
+  const filled = weightlessBenchmark(model);
+  const own = await withOwnWeights(filled, weights, agent);
+  const checked =
+    own === undefined || optimized === undefined
+      ? undefined
+      : await checkKernels(own, optimized, settings.runOptions, agent, signal);
   const startMs = performance.now();
   const granularity = granularityOf(settings, together);
-  const whole = weightlessBenchmark(model);
   const measured: KernelContext['measured'] = together
     ? { way: 'together' }
     : { way: 'copies', surroundings: { modelWeightBytes: weightBytes, cacheBytes } };
@@ -110,7 +123,8 @@ export async function prepareModel(
     settings.cut === 'layer'
       ? decomposeModel(name, graph, granularity)
       : decomposeKernels(name, graph, granularity, context);
-  return { ...decomposed, whole, costMs: optimizeMs + performance.now() - startMs };
+  const costMs = optimizeMs + (checked?.costMs ?? 0) + performance.now() - startMs;
+  return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, costMs };
 }
 
 /** A model that the runtime refuses has no bricks. The other models are not affected. */
@@ -123,9 +137,9 @@ export async function prepareOrRefuse(
   try {
     return await prepareModel(loaded, settings, agent, signal);
   } catch (error) {
-    if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
     const { name, model } = loaded;
+    const { reason: refusal } = unusableModel(name, error);
     const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal: error.message, costMs: 0 };
+    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal, costMs: 0 };
   }
 }

@@ -1,8 +1,16 @@
 import type { Command } from 'commander';
-import { type CommandHost, type LoadedModel, PlatformError, type TensorType } from '../../../src/plugin-api.js';
+import {
+  type CommandHost,
+  EXIT_PARTIAL,
+  type LoadedModel,
+  PlatformError,
+  type TensorType,
+  type UnusableModel,
+} from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
-import { endsOf, granularityOf, type PreparedModel, prepareModel } from '../bricks/prepare-model.js';
+import { kernelWarning } from '../bricks/own-graph.js';
+import { endsOf, granularityOf, prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
@@ -27,7 +35,14 @@ interface GenerateOptions extends MeasuringOptions, ReachOptions {
   readonly quiet?: boolean;
 }
 
-/** The models' empty calls, each once, in an order that discloses nothing. */
+/** A model of which a suite is made. */
+interface SuiteModel {
+  readonly loaded: LoadedModel;
+  readonly prepared: PreparedModel;
+  readonly isDecoy: boolean;
+}
+
+/** The empty calls that belong to the models, each once, in an order that tells nothing. */
 function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
   const calls = models.map(({ model }) => endsOf(model));
@@ -48,14 +63,11 @@ function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[]
   return bricks.map((brick) => ({ ...brick, footprintBytes }));
 }
 
-/** @throws PlatformError `unsupported` where a suite would disclose learned values */
-function refuseLearnedAttributes({ recipe, bricks }: PreparedModel): void {
+/** Why a suite would show what a model has learned; undefined where it would not. */
+function learnedAttributes({ bricks }: PreparedModel): string | undefined {
   const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
-  if (operators.size === 0) return;
-  throw new PlatformError(
-    'unsupported',
-    `${recipe.name}: ${[...operators].join(', ')} has learned values in attributes or texts, which a suite would disclose; leave this model out, or estimate it on its owner's machine with 'dlbricks validate'`,
-  );
+  if (operators.size === 0) return undefined;
+  return `${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; on its owner's own machine, 'dlbricks validate' works for it`;
 }
 
 /** What the suite discloses, as lines for its owner. */
@@ -103,24 +115,55 @@ Example; the second line may run on any machine:
       const { cut } = settings;
       const agent = await host.connect(options.server, options.framework);
       const granularity = granularityOf(settings, await agent.measuresTogether());
-      const loaded = await loadModels([...references, ...(options.decoy ?? [])], options, host);
+      const unusable: UnusableModel[] = [];
+      let owned = references.length;
+      const read = await loadModels([...references, ...(options.decoy ?? [])], options, host, (model, index) => {
+        unusable.push(model);
+        if (index < references.length) owned--;
+      });
       const quiet = options.quiet ?? false;
-      const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
-      prepared.forEach(refuseLearnedAttributes);
+      const cuttings = await prepareModels(read, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
+      const all = cuttings.flatMap((cutting, index): readonly SuiteModel[] => {
+        const reason = cutting.refusal ?? learnedAttributes(cutting);
+        const loaded = read[index];
+        if (reason === undefined && loaded !== undefined)
+          return [{ loaded, prepared: cutting, isDecoy: index >= owned }];
+        unusable.push({ name: cutting.recipe.name, reason: reason ?? '' });
+        return [];
+      });
+      const own = all.filter(({ isDecoy }) => !isDecoy);
+      const reasons = unusable.map(({ name, reason }) => `${name} is left out: ${reason}`);
+      if (own.length === 0) throw new PlatformError('unsupported', reasons.join('\n'));
+      for (const reason of reasons) host.warn(`warning: ${reason}`);
+      const prepared = all.map((model) => model.prepared);
+      for (const { recipe, kernelCheck } of prepared) {
+        const warning = kernelWarning(recipe.name, kernelCheck);
+        if (warning !== undefined) host.warn(`warning: ${warning}`);
+      }
       const bricks = uniqueBricks(prepared);
-      const models = prepared.slice(0, references.length).map(({ recipe }) => recipe);
+      const models = own.map((model) => model.prepared.recipe);
       const optimizedFor = cut === 'kernel' ? optimizedForOf(await agent.system(settings.runOptions)) : undefined;
-      const all = prepared.flatMap(suiteBricksOf);
       await writeSuite(
         options.output,
-        { cut, granularity, optimizedFor, bricks: all, calls: callsOf(loaded, cut), handingOver: handedOver(prepared) },
+        {
+          cut,
+          granularity,
+          optimizedFor,
+          bricks: prepared.flatMap(suiteBricksOf),
+          calls: callsOf(
+            all.map(({ loaded }) => loaded),
+            cut,
+          ),
+          handingOver: handedOver(prepared),
+        },
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
       );
+      if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;
       host.warn(
         `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
       );
-      const decoys = prepared.slice(references.length).map(({ recipe }) => recipe);
+      const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
       host.warn(disclosureText(disclosureOf(models, decoys), cut));
     });
 }

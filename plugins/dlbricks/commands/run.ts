@@ -9,6 +9,7 @@ import {
   loadEvaluation,
   PlatformError,
   showEvent,
+  type UnusableModel,
 } from '../../../src/plugin-api.js';
 import { type Estimation, runEstimation, runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
@@ -70,6 +71,7 @@ interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, ReuseOpt
 async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
   const agent = await host.connect(options.server, options.framework);
   const progress = host.progress(options.quiet ?? false);
+  const unusable: UnusableModel[] = [];
   const loaded = await loadEvaluation(path, {
     ...(options.batch === undefined ? {} : { batch: options.batch }),
     dimensions: options.dimension,
@@ -83,10 +85,15 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
       }
     },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
+    onUnusable: (model) => {
+      progress.warn(`warning: ${model.name}: ${model.reason}`);
+      unusable.push(model);
+    },
   }).finally(() => progress.stop());
   const { manifest, models, notes, protocol, limits, unmet } = loaded;
   for (const note of notes) progress.note(`note: ${note}`);
-  checkDimensions(models, options.dimension);
+  // Dimensions of a model that was not read are not known.
+  if (unusable.length === 0) checkDimensions(models, options.dimension);
   const threads = options.threads ?? manifest.threads;
   const problems = unmet(await agent.system(runOptionsOf(threads)));
   if (problems.length > 0) {
@@ -94,6 +101,7 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
   }
   const estimation = {
     models,
+    unusable,
     settings: settingsOf(options, loaded.settingsOf(settingsSchema)),
     threads,
     batch: options.batch ?? manifest.batch_size,

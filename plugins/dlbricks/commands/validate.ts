@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandHost, DEFAULT_LIMITS } from '../../../src/plugin-api.js';
+import { type CommandHost, DEFAULT_LIMITS, type UnusableModel } from '../../../src/plugin-api.js';
 import { loadModels } from './load-models.js';
 import {
   addPrecisionOptions,
@@ -35,9 +35,14 @@ Examples:
     .action(
       async (references: string[], options: MeasuringOptions & PrecisionOptions & ReuseOptions & PlaceOptions) => {
         const agent = await host.connect(options.server, options.framework);
-        const models = await loadModels(references, options, host);
+        const unusable: UnusableModel[] = [];
+        const models = await loadModels(references, options, host, (model) => {
+          host.warn(`warning: ${model.name}: ${model.reason}`);
+          unusable.push(model);
+        });
         const estimation = {
           models,
+          unusable,
           settings: { ...settingsOf(options), measure_end_to_end: true },
           threads: options.threads ?? DEFAULTS.threads,
           batch: options.batch ?? DEFAULTS.batch,

@@ -1,4 +1,5 @@
 import type { Measurement, System } from '../../../src/plugin-api.js';
+import type { KernelCheck } from '../bricks/own-graph.js';
 import type { Estimate } from '../estimate/compose.js';
 import type { Spread } from '../estimate/statistics.js';
 import type { LimitedBy } from '../measure/next-occasion.js';
@@ -21,6 +22,8 @@ export interface ModelResult {
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
+  /** Whether they are those of the file itself, where that was checked. */
+  readonly kernelCheck?: KernelCheck | undefined;
 }
 
 /** Cost of a part of the measuring. */

@@ -1,6 +1,7 @@
 import { type Measurement, type Protocol, z, TRIM, trimmedMean } from '../../../src/plugin-api.js';
 import { accuracyOf } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
+import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
 import { noiseWarnings } from './noise.js';
 import type { Interval } from '../estimate/statistics.js';
@@ -72,6 +73,18 @@ const modelSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
   layers: z.int(),
   kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
+  kernel_differences: z
+    .array(
+      z.strictObject({
+        operator: z.string(),
+        of_file: z.int().describe("Kernels with the file's own weights"),
+        made_up: z.int().describe('Kernels with made-up weights, which are estimated'),
+      }),
+    )
+    .nullable()
+    .describe(
+      'Operators of which the optimized graphs of the file itself and of the filled one differ; null where that was not checked',
+    ),
   unique_bricks: z.int(),
   coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
@@ -170,7 +183,7 @@ const summarySchema = z.strictObject({
 });
 
 const warningSchema = z.strictObject({
-  cause: z.enum(['steal', 'other_load', 'quota', 'frequency', 'threads', 'spread']),
+  cause: z.enum(['steal', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
   message: z.string(),
 });
 
@@ -180,7 +193,11 @@ export const reportSchema = z.strictObject({
   settings: settingsSchema,
   models: z.array(modelSchema),
   summary: summarySchema,
-  warnings: z.array(warningSchema).describe('Causes of noise during the measurements, each with its remedy'),
+  warnings: z
+    .array(warningSchema)
+    .describe(
+      'Causes of noise during the measurements, each with its remedy; and models whose kernels are not those of their files',
+    ),
 });
 
 export type Report = z.infer<typeof reportSchema>;
@@ -232,7 +249,17 @@ function isWithin(value: number | null, interval: Interval | undefined): boolean
   return interval.lowMs <= value && value <= interval.highMs;
 }
 
-function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cut: Cut): ModelReport {
+function differencesOf({ kernelCheck }: ModelResult): ModelReport['kernel_differences'] {
+  if (kernelCheck?.kind !== 'compared') return null;
+  return kernelCheck.differences.map(({ operator, ofFile, madeUp }) => ({
+    operator,
+    of_file: ofFile,
+    made_up: madeUp,
+  }));
+}
+
+function modelReport(result: ModelResult, cut: Cut): ModelReport {
+  const { estimate, endToEnd, limitedBy, kernels } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
@@ -241,6 +268,7 @@ function modelReport({ estimate, endToEnd, limitedBy, kernels }: ModelResult, cu
     cut,
     layers: estimate.layers,
     kernels: kernels ?? null,
+    kernel_differences: differencesOf(result),
     unique_bricks: estimate.uniqueBricks,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
@@ -355,6 +383,14 @@ function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Repo
   };
 }
 
+/** Models whose bricks are not kernels of their files. */
+function otherGraphs({ models }: EstimateResult): Report['warnings'] {
+  return models.flatMap(({ estimate, kernelCheck }) => {
+    const message = kernelWarning(estimate.name, kernelCheck);
+    return message === undefined ? [] : [{ cause: 'kernels' as const, message }];
+  });
+}
+
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
   result: EstimateResult,
@@ -362,6 +398,12 @@ export function reportOf(
 ): Report {
   const { system } = result;
   const models = result.models.map((model) => modelReport(model, cut));
+  const noise = noiseWarnings({
+    measurements: [...result.bricks, ...wholesOf(result)],
+    spread: result.spread?.relative,
+    threads: system.runOptions.threads,
+    cores: system.cores,
+  });
   return {
     system: {
       fingerprint: system.fingerprint,
@@ -391,11 +433,6 @@ export function reportOf(
     },
     models,
     summary: summaryOf(result, models),
-    warnings: noiseWarnings({
-      measurements: [...result.bricks, ...wholesOf(result)],
-      spread: result.spread?.relative,
-      threads: system.runOptions.threads,
-      cores: system.cores,
-    }).map((warning) => ({ ...warning })),
+    warnings: [...otherGraphs(result), ...noise].map((warning) => ({ ...warning })),
   };
 }

@@ -4,7 +4,7 @@ import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filledBytes } from '../../predictor/materialize.js';
-import type { ProfiledRun } from '../../predictor/profile.js';
+import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { failureOf } from '../failure.js';
 import { unwatchedNodeMs } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
@@ -31,6 +31,20 @@ function watchingMs(composite: Composite, runs: readonly ReadonlyMap<string, num
   return Math.max(0, trimmedMean(idle) - unwatchedMs);
 }
 
+/** Kernels that were watched while one was executed: itself, and those of its subgraphs as often as they ran. */
+function watchedIn({ inner }: ProfiledKernel): number {
+  return inner.reduce((sum, kernel) => sum + watchedIn(kernel), 1);
+}
+
+/** By node, how many kernels were watched in one run; a mean over all of them. */
+function watchedKernels(profile: readonly ProfiledRun[]): ReadonlyMap<string, number> {
+  const watched = new Map<string, number>();
+  for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
+    watched.set(kernel.name, (watched.get(kernel.name) ?? 0) + watchedIn(kernel) / profile.length);
+  }
+  return watched;
+}
+
 /** Time of each brick in each run. @param unwatchedMs time of an idle node without a profile, see idle-node.ts */
 export function outcomesOf(
   composite: Composite,
@@ -38,12 +52,13 @@ export function outcomesOf(
   unwatchedMs: number,
 ): readonly (Outcome & { kind: 'samples' })[] {
   const runs = profile.map(durationsIn);
-  const perNodeMs = watchingMs(composite, runs, unwatchedMs);
+  const perKernelMs = watchingMs(composite, runs, unwatchedMs);
+  const watched = watchedKernels(profile);
   return composite.nodesOf.map((nodes) => ({
     kind: 'samples',
     runMs: runs.map((durations) => nodes.reduce((sum, node) => sum + durationOf(durations, node), 0)),
     warmupMs: [],
-    overheadMs: perNodeMs * nodes.length,
+    overheadMs: perKernelMs * sumOf(nodes.map((node) => watched.get(node) ?? 1)),
   }));
 }
 

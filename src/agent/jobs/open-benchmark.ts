@@ -2,6 +2,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { filledBytes, makeFeeds, materialize, type MaterializeOptions } from '../../predictor/materialize.js';
+import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { openFilledModel } from '../../predictor/open-filled-model.js';
 import type { PreparedRun, Predictor } from '../../predictor/predictor.js';
 
@@ -44,7 +45,11 @@ export async function openBenchmark(
 ): Promise<OpenBenchmark> {
   checkMemory(request);
   const { benchmark, runOptions } = request;
-  const model = await openFilledModel(predictor, materialize(benchmark, options), runOptions, { temporaryFolder });
+  const fillable =
+    benchmark.weights === undefined
+      ? materialize(benchmark, options)
+      : await modelWithOwnWeights(benchmark, benchmark.weights);
+  const model = await openFilledModel(predictor, fillable, runOptions, { temporaryFolder });
   try {
     const run = model.prepare(makeFeeds(benchmark));
     return { execute: () => run.execute(), evaluate: () => run.evaluate(), close: () => model.close() };

@@ -5,7 +5,9 @@ import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
 import { readModel } from '../../onnx/read-model.js';
 import { subgraphsOf } from '../../onnx/subgraphs.js';
 import { materialize } from '../../predictor/materialize.js';
+import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
+import type { InferredValue } from '../../onnx/layer-graph.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
 import { refusalOf } from '../failure.js';
 import { inferTypes } from './infer-types.js';
@@ -20,7 +22,7 @@ function hasSubgraphs(benchmark: Benchmark): boolean {
 
 /**
  * Fills a graph's weights, has the framework optimize it, and takes the weights out again. The optimized graph says
- * nothing about the shapes of its values, so they are inferred.
+ * nothing about the shapes of its values, so they are inferred, unless the graph has its own weights.
  *
  * @throws PlatformError `unsupported` where the framework refuses the graph, `model` where running it fails, `storage`
  *   where the temporary folder cannot hold it
@@ -34,15 +36,19 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const { predictor, temporaryFolder } = context;
     const keepsWeights = hasSubgraphs(benchmark);
     const options = { folder, temporaryFolder, keepsWeights };
-    const path = await optimizeFilledModel(predictor, materialize(benchmark), runOptions, options).catch(
-      (error: unknown) => {
-        throw refusalOf(error, 'open');
-      },
-    );
+    const { weights } = benchmark;
+    const fillable = weights === undefined ? materialize(benchmark) : await modelWithOwnWeights(benchmark, weights);
+    const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
+      throw refusalOf(error, 'open');
+    });
     const optimized = weightlessBenchmark(
       hoistSubgraphWeights(await readModel(path, { keepsExternalData: keepsWeights })),
     );
-    const values = await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context);
+    // Of a graph with its own weights, the kernels are all that is looked at.
+    const values =
+      weights === undefined
+        ? await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context)
+        : new Map<string, InferredValue>();
     return { benchmark: optimized, values };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -57,11 +57,21 @@ export interface BenchmarkServiceOptions {
   readonly framework: Framework;
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
+  /** See AgentOptions. */
+  readonly weightFiles: ReadonlyMap<string, string>;
+}
+
+/** The benchmark with the path of the file that has its weights, where it names one. @throws PlatformError `usage` for an unknown one */
+function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, string>): Benchmark {
+  if (benchmark.weights === undefined) return benchmark;
+  const weights = weightFiles.get(benchmark.weights);
+  if (weights !== undefined) return { ...benchmark, weights };
+  throw new PlatformError('usage', "this agent has no file with the benchmark's weights; leave `weights` empty");
 }
 
 /** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { machine, framework, runner, calls } = options;
+  const { machine, framework, runner, calls, weightFiles } = options;
   const { measuresTogether } = FRAMEWORKS[runner.framework];
 
   const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
@@ -85,7 +95,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
   const answerOptimize: handleUnaryCall<OptimizeRequest, OptimizeResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
       const request = call.request;
-      const benchmark = fromWireBenchmark(request.benchmark);
+      const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
       const memoryLimitBytes = defaultMemoryLimitBytes(machine);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
@@ -104,7 +114,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
   const answerMeasure: handleServerStreamingCall<MeasureRequest, MeasureResponse> = (call) => {
     void calls.stream(call, async (signal) => {
       const request = call.request;
-      const benchmark = fromWireBenchmark(request.benchmark);
+      const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {

@@ -20,6 +20,8 @@ export interface AgentOptions {
   readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
+  /** Files of models whose own weights may be measured, by their handles in requests. */
+  readonly weightFiles?: ReadonlyMap<string, string>;
   /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
 }
@@ -45,12 +47,12 @@ const knowsNoModels: ResolveModel = (name) => {
  */
 export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
-  const { framework = DEFAULT_FRAMEWORK, access = {} } = options;
+  const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
   const server = createRpcServer({ security });
   const machine = readMachine();
   const runner = new WorkerRunner(framework, machine.cores);
   const { calls } = server;
-  const shared = { machine, framework: FRAMEWORKS[framework].describe(), runner, calls };
+  const shared = { machine, framework: FRAMEWORKS[framework].describe(), runner, calls, weightFiles };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
   addPredictService(server, { ...shared, ...access, resolveModel });

@@ -45,10 +45,11 @@ function keyOf<K extends string, V>(record: Readonly<Record<K, V>>, value: unkno
   return (Object.keys(record) as K[]).find((key) => record[key] === value);
 }
 
-export function toWireBenchmark({ signature, model, inputs }: Benchmark): wire.Benchmark {
+export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark): wire.Benchmark {
   return {
     signature,
     model,
+    weights: weights ?? '',
     inputs: inputs.map(({ name, role, elementType, dims, fill }) => {
       const { low, high, seed } = fill;
       return { name, role: ROLES[role], elementType, dims: dims.map(BigInt), low, high, seed: BigInt(seed) };
@@ -62,7 +63,9 @@ export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmar
     const fill = { low, high, seed: Number(seed) };
     return { name, role: keyOf(ROLES, role), elementType, dims: dims.map(Number), fill };
   });
-  return check(benchmarkSchema, { signature: message?.signature, model: message?.model, inputs }, 'benchmark');
+  const { signature, model, weights } = message ?? {};
+  const given = { signature, model, inputs, ...(weights ? { weights } : {}) };
+  return check(benchmarkSchema, given, 'benchmark');
 }
 
 /** @throws PlatformError `usage` */

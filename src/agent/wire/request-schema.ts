@@ -36,6 +36,7 @@ export const benchmarkSchema = z.strictObject({
     .max(MAX_INPUTS)
     .refine((inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length, 'two inputs of the same name')
     .refine((inputs) => filledBytes(inputs) <= MAX_FILLED_BYTES, `more than ${MAX_FILLED_BYTES} bytes in all`),
+  weights: z.string().max(4096).optional(),
 });
 
 export const requestedRunOptionsSchema = runOptionsSchema.extend({

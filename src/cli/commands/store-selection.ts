@@ -26,7 +26,12 @@ export function addSelectionOptions(command: Command): Command {
 }
 
 export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
-  return { system, failed, disturbed, beforeMs: olderThan === undefined ? undefined : new Date().getTime() - olderThan };
+  return {
+    system,
+    failed,
+    disturbed,
+    beforeMs: olderThan === undefined ? undefined : new Date().getTime() - olderThan,
+  };
 }
 
 /** Whether the options leave anything out. */

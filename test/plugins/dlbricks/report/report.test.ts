@@ -32,6 +32,7 @@ describe('a model in the report', () => {
       cut: 'layer',
       layers: 8,
       kernels: null,
+      kernel_differences: null,
       unique_bricks: 2,
       coverage: 1,
       estimate_ms: 10.9,

@@ -1,0 +1,97 @@
+import { elementCount, isDefaultAttribute, type LayerGraph, type Node, type Tensor } from '../../../src/plugin-api.js';
+
+// Exporters write the same layer in different ways. What makes no difference to any runtime is put into one form, so that it makes none to the
+// signature: attributes with their defaults, negative axes, a Reshape's target, one scalar for several inputs.
+
+/** A layer in its canonical form, and the constants that it reads instead of the model's. */
+export interface CanonicalLayer {
+  readonly layer: Node;
+  readonly constants: ReadonlyMap<string, Tensor>;
+}
+
+type Attribute = Node['attributes'][number];
+
+/** Operators whose `axis` counts the dimensions of their first input. */
+const ALONG_AXIS: ReadonlySet<string> = new Set(
+  'ArgMax ArgMin Concat Gather GatherElements LayerNormalization LogSoftmax Softmax Split TopK'.split(' '),
+);
+
+/** Operators whose `kernel_shape` follows from their second input. */
+const KERNELS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'FusedConv']);
+
+function isStandard({ domain }: Node): boolean {
+  return domain === '' || domain === 'ai.onnx';
+}
+
+function dimsOf(graph: LayerGraph, name: string | undefined): readonly number[] | undefined {
+  if (name === undefined) return undefined;
+  return (graph.constants.get(name) ?? graph.types.get(name))?.dims;
+}
+
+/** An attribute `axis` counted from the front and from the end; undefined for every other one. */
+function bothAxes(attribute: Attribute, layer: Node, graph: LayerGraph): readonly [Attribute, Attribute] | undefined {
+  const rank = dimsOf(graph, layer.inputs[0])?.length;
+  if (rank === undefined || attribute.name !== 'axis') return undefined;
+  if (!isStandard(layer) || !ALONG_AXIS.has(layer.opType)) return undefined;
+  const front = attribute.i < 0n ? attribute.i + BigInt(rank) : attribute.i;
+  return [
+    { ...attribute, i: front },
+    { ...attribute, i: front - BigInt(rank) },
+  ];
+}
+
+/** Whether a kernel's shape says what its weight does. */
+function followsFromWeight({ name, ints }: Attribute, layer: Node, graph: LayerGraph): boolean {
+  if (name !== 'kernel_shape' || !KERNELS.has(layer.opType)) return false;
+  return dimsOf(graph, layer.inputs[1])?.slice(2).join() === ints.join();
+}
+
+function canonicalAttributes(layer: Node, graph: LayerGraph): readonly Attribute[] {
+  return layer.attributes.flatMap((attribute) => {
+    const forms = bothAxes(attribute, layer, graph) ?? [attribute];
+    const isDefault = forms.some((form) => isDefaultAttribute(layer, form));
+    return isDefault || followsFromWeight(attribute, layer, graph) ? [] : [forms[0]];
+  });
+}
+
+/** What a Reshape to a known shape is asked for; undefined where it is no Reshape by a constant of its own, or a size is zero. */
+function reshapeTarget(layer: Node, graph: LayerGraph, isInner: (value: string) => boolean): Tensor | undefined {
+  if (!isStandard(layer) || layer.opType !== 'Reshape' || isInner(layer.inputs[1] ?? '')) return undefined;
+  const target = graph.constants.get(layer.inputs[1] ?? '');
+  const dims = dimsOf(graph, layer.outputs[0]);
+  if (target === undefined || dims === undefined || dims.includes(0)) return undefined;
+  const bytes = new Uint8Array(BigInt64Array.from(dims.map(BigInt)).buffer);
+  return { elementType: 'int64', dims: [dims.length], data: { kind: 'inline', bytes } };
+}
+
+/**
+ * A layer in the form that all exporters' ways of writing it have in common. It computes the same by the same kernel.
+ *
+ * @param graph that it is of
+ * @param isInner whether a layer that stands in the same sequence makes a value
+ * @param unused makes a name that no value of the graph has
+ */
+export function canonicalLayer(
+  layer: Node,
+  graph: LayerGraph,
+  isInner: (value: string) => boolean,
+  unused: () => string,
+): CanonicalLayer {
+  const constants = new Map<string, Tensor>();
+  const own = (tensor: Tensor): string => {
+    const name = unused();
+    constants.set(name, tensor);
+    return name;
+  };
+  const target = reshapeTarget(layer, graph, isInner);
+  const inputs = layer.inputs.map((name, index) => {
+    if (target !== undefined && index === 1) return own(target);
+    // Whether two inputs are one scalar or two equal ones is a whim.
+    const constant = graph.constants.get(name);
+    const isRepeated = constant !== undefined && layer.inputs.indexOf(name) < index;
+    return isRepeated && elementCount(constant.dims) === 1 ? own(constant) : name;
+  });
+  const attributes = canonicalAttributes(layer, graph);
+  const needed = attributes.filter(({ name }) => target === undefined || name !== 'allowzero');
+  return { layer: { ...layer, inputs, attributes: needed }, constants };
+}

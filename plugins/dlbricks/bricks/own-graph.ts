@@ -1,0 +1,99 @@
+import {
+  type Benchmark,
+  type BenchmarkAgent,
+  modelOf,
+  nestedNodes,
+  type OptimizedGraph,
+  PlatformError,
+  type RunOptions,
+  signatureOf,
+  type WeightsOfFile,
+} from '../../../src/plugin-api.js';
+
+// Which kernels a runtime makes of a graph depends on some of its constants. Those are made up so that nothing is lost; where the weights are
+// at hand, it is checked: the runtime optimizes the file as it is, and the kernels of both graphs are counted.
+
+/** An operator of which the two graphs have different numbers of kernels. */
+export interface KernelDifference {
+  /** With its domain where it has one: "com.microsoft.QLinearAdd". */
+  readonly operator: string;
+  /** Kernels with the file's own weights. */
+  readonly ofFile: number;
+  /** Kernels with made-up ones. */
+  readonly madeUp: number;
+}
+
+/** What comparing the kernels showed. */
+export type KernelCheck =
+  | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** The whole model with the weights of its file; undefined where the agent cannot have them. */
+export async function withOwnWeights(
+  whole: Benchmark,
+  weights: WeightsOfFile | undefined,
+  agent: BenchmarkAgent,
+): Promise<Benchmark | undefined> {
+  if (weights === undefined || agent.offerWeights === undefined) return undefined;
+  const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
+  return { ...whole, signature, weights: agent.offerWeights(weights.path) };
+}
+
+function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { domain, opType } of nestedNodes(modelOf(benchmark, 'optimized graph').graph.nodes)) {
+    const operator = domain === '' ? opType : `${domain}.${opType}`;
+    counts.set(operator, (counts.get(operator) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Operators of which two optimized graphs have different numbers of kernels, by name. */
+export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph): readonly KernelDifference[] {
+  const [own, made] = [kernelCounts(file), kernelCounts(filled)];
+  return [...new Set([...own.keys(), ...made.keys()])]
+    .map((operator) => ({ operator, ofFile: own.get(operator) ?? 0, madeUp: made.get(operator) ?? 0 }))
+    .filter(({ ofFile, madeUp }) => ofFile !== madeUp)
+    .sort((a, b) => (a.operator < b.operator ? -1 : 1));
+}
+
+/** What the check found, and how long it took; ms. */
+export interface CheckedKernels {
+  readonly check: KernelCheck;
+  readonly costMs: number;
+}
+
+/**
+ * Has the runtime optimize a model with its own weights and compares the kernels with those of the filled one.
+ *
+ * @param own see {@link withOwnWeights}
+ * @throws PlatformError where the agent itself fails; a graph that cannot be optimized is a result
+ */
+export async function checkKernels(
+  own: Benchmark,
+  filled: OptimizedGraph,
+  runOptions: RunOptions,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+): Promise<CheckedKernels> {
+  try {
+    const file = await agent.optimize(own, runOptions, signal);
+    return { check: { kind: 'compared', differences: kernelDifferences(file, filled) }, costMs: file.costMs };
+  } catch (error) {
+    if (!(error instanceof PlatformError) || !['unsupported', 'model', 'storage'].includes(error.code)) throw error;
+    return { check: { kind: 'failed', reason: error.message }, costMs: 0 };
+  }
+}
+
+/** The sentence that reports and commands warn with; undefined where all is well. */
+export function kernelWarning(name: string, check: KernelCheck | undefined): string | undefined {
+  if (check === undefined) return undefined;
+  if (check.kind === 'failed') {
+    return `${name}: whether made-up weights give the kernels of the file itself could not be checked: ${check.reason}`;
+  }
+  if (check.differences.length === 0) return undefined;
+  const list = check.differences.map(
+    ({ operator, ofFile, madeUp }) => `${operator} ${ofFile}, with made-up weights ${madeUp}`,
+  );
+  return `${name}: the runtime makes other kernels of the file itself, so its estimate is for another graph: ${list.join('; ')}`;
+}

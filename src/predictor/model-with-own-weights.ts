@@ -1,0 +1,35 @@
+import type { Benchmark } from '../measurement/benchmark.js';
+import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
+import type { DeclaredType, Model, Tensor } from '../onnx/model.js';
+import { parseModel, readModel } from '../onnx/read-model.js';
+import { encodeModelToBytes } from '../onnx/write-model.js';
+import type { FillableModel, FillableWeight } from './materialize.js';
+
+/** The file's types, with dimensions bound as they are in the benchmark. */
+function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string, DeclaredType> {
+  const bound = parseModel(benchmark.model, 'benchmark').graph.types;
+  return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
+}
+
+/**
+ * The model of a benchmark as it is in its file, its dimensions bound as in the benchmark, with its own weights.
+ *
+ * @param path of the file that the benchmark was made of
+ * @throws PlatformError `model` where the file cannot be read
+ */
+export async function modelWithOwnWeights(benchmark: Benchmark, path: string): Promise<FillableModel> {
+  const model = hoistSubgraphWeights(await readModel(path));
+  const { graph } = model;
+  const kept = new Map<string, Tensor>();
+  const weights: FillableWeight[] = [];
+  for (const [name, tensor] of graph.initializers) {
+    const { elementType, dims, data } = tensor;
+    if (data.kind !== 'file') kept.set(name, tensor);
+    else weights.push({ name, role: 'weight', elementType, dims, fill: { low: 0, high: 0, seed: 0 }, data });
+  }
+  const bytes = encodeModelToBytes({
+    ...model,
+    graph: { ...graph, initializers: kept, types: boundTypes(model, benchmark) },
+  });
+  return { graph: bytes, weights };
+}

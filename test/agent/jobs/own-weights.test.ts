@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { kernelDifferences } from '../../../plugins/dlbricks/bricks/own-graph.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { readModel } from '../../../src/onnx/read-model.js';
+import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-conv.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { measureOne, type Setup } from '../support/measure-one.js';
+
+const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+
+const SETUP: Setup = {
+  warmupRuns: 1,
+  runs: 2,
+  minRuns: 2,
+  timeBudgetMs: 1000,
+  occasion: 1,
+  timeLimitMs: 60_000,
+  memoryLimitBytes: 2 ** 31,
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'dlbricks-weights-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a model with its own weights', { timeout: 120_000 }, () => {
+  const weightFiles = new Map<string, string>();
+  const agent = agentForSuite({ weightFiles });
+
+  /** A file with a quantized convolution: with made-up weights, and with those of the file. */
+  async function convolution(name: string, options?: QuantizedConvOptions): Promise<readonly [Benchmark, Benchmark]> {
+    const path = join(folder, name);
+    writeFileSync(path, quantizedConv(options));
+    weightFiles.set(name, path);
+    const filled = weightlessBenchmark(await readModel(path));
+    return [filled, { ...filled, weights: name }];
+  }
+
+  const optimizedOf = (benchmark: Benchmark) => agent().client.optimize(benchmark, RUN_OPTIONS);
+
+  const cases: Readonly<Record<string, QuantizedConvOptions>> = {
+    'as a quantizer writes it': {},
+    'with a Relu that quantizing makes superfluous': { activation: 'Relu' },
+    'with a Relu that it does not': { activation: 'Relu', zeroPoint: 7 },
+    'clipped at the end of its quantized range': { activation: 'Clip', scale: 6 / 255 },
+  };
+  for (const [name, options] of Object.entries(cases)) {
+    test(`has the kernels of the filled one: ${name}`, async () => {
+      const [filled, own] = await convolution(`${name}.onnx`, options);
+      assert.deepEqual(kernelDifferences(await optimizedOf(own), await optimizedOf(filled)), []);
+    });
+  }
+
+  test('keeps its quantized convolution', async () => {
+    const [filled] = await convolution('quantized.onnx');
+    const { nodes } = modelOf((await optimizedOf(filled)).benchmark, 'optimized').graph;
+    assert.ok(nodes.some(({ opType }) => opType === 'QLinearConv'));
+  });
+
+  test('shows kernels that made-up weights do not give', async () => {
+    const [filled, own] = await convolution('wrong.onnx', { biasFactor: 2 });
+    const differences = kernelDifferences(await optimizedOf(own), await optimizedOf(filled));
+    const conv = differences.find(({ operator }) => operator.endsWith('QLinearConv'));
+    assert.deepEqual([conv?.ofFile, conv?.madeUp], [0, 1]);
+  });
+
+  test('is measured', async () => {
+    const [, own] = await convolution('measured.onnx');
+    assert.equal((await measureOne(agent().client, own, RUN_OPTIONS, SETUP)).outcome.kind, 'samples');
+  });
+
+  test('is refused by an agent that was not given its file', async () => {
+    const [, own] = await convolution('given.onnx');
+    await assert.rejects(
+      () => optimizedOf({ ...own, weights: join(folder, 'given.onnx') }),
+      (error) => error instanceof PlatformError && /no file with the benchmark's weights/.test(error.message),
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
+import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { ElementType } from '../../../../src/onnx/element-type.js';
+import { float, int, ints } from '../../../onnx/protos.js';
+import { floatTensor, GraphBuilder, int64Tensor } from '../support/graph-builder.js';
+import { runBenchmark } from '../support/runtime.js';
+
+type Build = (g: GraphBuilder, x: string) => void;
+
+/** One block as an exporter writes it. */
+interface Export {
+  readonly opset: number;
+  readonly build: Build;
+}
+
+/** The block as bricks of one layer each. */
+function bricksOf({ opset, build }: Export, dims: readonly number[], elementType: ElementType = 'float32') {
+  const g = new GraphBuilder();
+  build(g, g.input(elementType, dims));
+  const whole = layerGraph({ ...g.model(g.ends()), opsets: new Map([['', opset]]) }, g.inferred);
+  const uses = lastUses(whole);
+  return whole.layers.map((_, index) => cutBrick(whole, uses, { first: index, last: index }));
+}
+
+const signaturesOf = (exported: Export, dims: readonly number[]): readonly string[] => {
+  return bricksOf(exported, dims).map(({ signature }) => signature);
+};
+
+const IMAGE = [1, 8, 16, 16];
+
+/** As torch.onnx.export with TorchScript writes it: every attribute, opset 17. */
+const scriptedConvolution: Export = {
+  opset: 17,
+  build(g, x) {
+    const attributes = [ints('dilations', [1, 1]), int('group', 1), ints('kernel_shape', [3, 3])];
+    const window = [ints('pads', [1, 1, 1, 1]), ints('strides', [1, 1])];
+    const weights = [g.weight([8, 8, 3, 3], 72), g.constant(floatTensor(new Array<number>(8).fill(0.1), [8]))];
+    const conv = g.layer('Conv', [x, ...weights], IMAGE, [...attributes, ...window]);
+    const sum = g.layer('Add', [g.layer('Relu', [conv], IMAGE), x], IMAGE);
+    g.layer(
+      'MaxPool',
+      [sum],
+      [1, 8, 8, 8],
+      [
+        int('ceil_mode', 0),
+        ints('dilations', [1, 1]),
+        ints('kernel_shape', [2, 2]),
+        ints('pads', [0, 0, 0, 0]),
+        ints('strides', [2, 2]),
+      ],
+    );
+  },
+};
+
+/** As the exporter of torch.export writes it: no attribute that follows from a weight, a newer opset. */
+const exportedConvolution: Export = {
+  opset: 22,
+  build(g, x) {
+    const weights = [g.weight([8, 8, 3, 3], 72), g.constant(floatTensor(new Array<number>(8).fill(0.1), [8]))];
+    const conv = g.layer('Conv', [x, ...weights], IMAGE, [ints('pads', [1, 1, 1, 1])]);
+    const sum = g.layer('Add', [g.layer('Relu', [conv], IMAGE), x], IMAGE);
+    g.layer('MaxPool', [sum], [1, 8, 8, 8], [ints('kernel_shape', [2, 2]), ints('strides', [2, 2])]);
+  },
+};
+
+const TOKENS = [1, 16, 32];
+
+/** Heads and a softmax, with the target and the axis that an exporter chose. */
+function attention(opset: number, target: readonly number[], axis: number): Export {
+  return {
+    opset,
+    build(g, x) {
+      const heads = g.layer('Reshape', [x, g.constant(int64Tensor(target))], [1, 16, 4, 8]);
+      const turned = g.layer('Transpose', [heads], [1, 4, 16, 8], [ints('perm', [0, 2, 1, 3])]);
+      g.layer('Softmax', [turned], [1, 4, 16, 8], [int('axis', axis)]);
+    },
+  };
+}
+
+describe('the same block from another exporter is the same bricks', () => {
+  test('a convolution with its activation, sum and pool', () => {
+    assert.deepEqual(signaturesOf(exportedConvolution, IMAGE), signaturesOf(scriptedConvolution, IMAGE));
+  });
+
+  test('heads of an attention, by any target of the same shape and any way to count an axis', () => {
+    const expected = signaturesOf(attention(17, [0, 0, 4, 8], -1), TOKENS);
+    assert.deepEqual(signaturesOf(attention(13, [1, 16, -1, 8], 3), TOKENS), expected);
+    assert.deepEqual(signaturesOf(attention(23, [-1, 16, 4, 8], 3), TOKENS), expected);
+  });
+
+  test('one scalar read twice, and two scalars', () => {
+    const clip = (isOne: boolean): Export => ({
+      opset: 17,
+      build(g, x) {
+        const low = g.constant(floatTensor([0.5], []));
+        g.layer('Clip', [x, low, isOne ? low : g.constant(floatTensor([0.5], []))], IMAGE);
+      },
+    });
+    assert.deepEqual(signaturesOf(clip(true), IMAGE), signaturesOf(clip(false), IMAGE));
+  });
+
+  test('a Gemm with its defaults written out', () => {
+    const gemm = (attributes: Parameters<GraphBuilder['layer']>[3]): Export => ({
+      opset: 13,
+      build: (g, x) => void g.layer('Gemm', [x, g.weight([32, 4], 32)], [16, 4], attributes),
+    });
+    const written = [float('alpha', 1), float('beta', 1), int('transA', 0), int('transB', 0)];
+    assert.deepEqual(signaturesOf(gemm(written), [16, 32]), signaturesOf(gemm([]), [16, 32]));
+    assert.notDeepEqual(signaturesOf(gemm([float('alpha', 0.5)]), [16, 32]), signaturesOf(gemm([]), [16, 32]));
+  });
+
+  test('and they still run, with the shapes of the model', async () => {
+    for (const brick of [
+      ...bricksOf(scriptedConvolution, IMAGE),
+      ...bricksOf(attention(23, [1, 16, 4, 8], 3), TOKENS),
+    ]) {
+      assert.equal((await runBenchmark(brick)).size, 1);
+    }
+  });
+});
+
+describe('not the same are', () => {
+  test('windows that move otherwise', () => {
+    const pool = (stride: number): Export => ({
+      opset: 17,
+      build(g, x) {
+        const size = Math.floor(14 / stride) + 1;
+        g.layer('MaxPool', [x], [1, 8, size, size], [ints('kernel_shape', [2, 2]), ints('strides', [stride, stride])]);
+      },
+    });
+    assert.notDeepEqual(signaturesOf(pool(1), IMAGE), signaturesOf(pool(2), IMAGE));
+  });
+
+  test('layers of element types that only the newer opset takes', () => {
+    const relu = (opset: number): Export => ({ opset, build: (g, x) => void g.layer('Relu', [x], IMAGE) });
+    const [older, newer] = [13, 14].map((opset) => bricksOf(relu(opset), IMAGE, 'int32')[0]?.signature);
+    assert.notEqual(older, newer);
+  });
+});
