@@ -92,7 +92,7 @@ function openDimensions({ source, graph }: Model, input: string, sizes: Readonly
   if (dims === undefined) {
     throw new PlatformError(
       'model',
-      `${place} does not even say how many dimensions it has. Export the model with input shapes.`,
+      `${place} does not state its number of dimensions. Export the model with input shapes.`,
     );
   }
   const unnamed = dims.indexOf('');

@@ -63,7 +63,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const { stdout, code } = await compose(place);
     assert.equal(code, 3);
     assert.match(stdout, /│ four +│ +4 │ +3 │ +part: \d+\.\d+ │.*│ +75\.0 % │/);
-    assert.match(stdout, /^ {2}four: missing 1 x Tanh: /m);
+    assert.match(stdout, /^ {2}four: missing 1 x Tanh \(1x8\): /m);
   });
 
   it('gives from a full store what validating gave, and measures nothing', async (t) => {
@@ -91,7 +91,10 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');
     assert.equal(code, 2);
-    assert.match(stderr, /^--system zzz: none of the store's systems begins like this; it has:\n/);
+    assert.match(
+      stderr,
+      /^--system zzz: none of the store's systems has a fingerprint that begins so; the store has:\n/,
+    );
     assert(stderr.includes(fingerprint.slice(0, 12)));
   });
 });

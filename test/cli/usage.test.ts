@@ -67,12 +67,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a dimension whose size is not said': {
     args: validate(MODEL),
     says: /model\.onnx: .*is not known: "sequence".* --dimension sequence=SIZE/,
-    code: 1,
+    code: 2,
     given: withSymbol,
   },
   'several dimensions whose sizes are not said': {
     args: ['trace', 'model', MODEL],
-    says: /sizes are not known of dimension "rows" of input "x", dimension "columns".*--dimension rows=SIZE --dimension columns=SIZE/,
+    says: /sizes of dimensions are not known: "rows" .*, "columns" .*--dimension rows=SIZE --dimension columns=SIZE/,
     code: 2,
     given: (place) => place.write(MODEL, chain(['Relu'], ['batch', 'rows', 'columns'])),
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type ModelRequest, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { modelsFor } from '../../src/registry/built-in-models.js';
+import { ZOO } from '../../src/zoo/zoo.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { offer } from './support/offer.js';
@@ -70,7 +71,7 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
 
   test('gives models with their manifest, every parameter a text', async (t) => {
     const { models } = await threeAgents(t);
-    assert.equal((await models({})).length, 13);
+    assert.equal((await models({})).length, ZOO.length);
     const [model] = await models({ modelName: 'resnet18' });
     assert.equal(model?.version, '1.0.0');
     assert.deepEqual(model?.framework, { name: 'onnxruntime', version: '^1.20', container: {} });

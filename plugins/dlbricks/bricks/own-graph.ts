@@ -28,13 +28,14 @@ export type KernelCheck =
   | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The whole model with the weights of its file; undefined where the agent cannot have them. */
+/** The whole model with the weights of its file; undefined where it has none, or where the agent cannot have them. */
 export async function withOwnWeights(
   whole: Benchmark,
   weights: WeightsOfFile | undefined,
   agent: BenchmarkAgent,
 ): Promise<Benchmark | undefined> {
-  if (weights === undefined || agent.offerWeights === undefined) return undefined;
+  const isFilled = whole.inputs.some(({ role }) => role === 'weight');
+  if (!isFilled || weights === undefined || agent.offerWeights === undefined) return undefined;
   const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
   return { ...whole, signature, weights: agent.offerWeights(weights.path) };
 }

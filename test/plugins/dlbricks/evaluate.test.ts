@@ -179,7 +179,7 @@ describe('an evaluation', () => {
 
     assert.deepEqual(
       events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total} ${event.label}`] : [])),
-      ['0/2 preparing one', '1/2 preparing two', '0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
+      ['0/2 preparing one', '0/2 preparing two', '0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
     );
   });
 
