@@ -42,6 +42,8 @@ export { type UnusableModel, unusableModel } from './registry/unusable-model.js'
 export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
+export { kindOfManifest } from './manifest/load.js';
+export { isManifestPath } from './manifest/reference.js';
 
 // Measuring.
 export type { BenchmarkAgent, MeasuredRequest, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';

@@ -42,7 +42,7 @@ function header(kind: ManifestKind): string {
 
 /** The commands that take manifests of a kind, for messages of other commands. */
 export function takenBy(kind: ManifestKind | undefined): string {
-  if (kind === 'model') return ' (`mlmodelscope dlbricks validate` takes models)';
+  if (kind === 'model') return ' (`mlmodelscope dlbricks run` and `validate` take models)';
   if (kind === 'evaluation') return ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)';
   return '';
 }
@@ -85,6 +85,15 @@ export function interpretDocument<K extends ManifestKind>(
   if (typeof kind === 'object') return kind;
   const result = validate(document, SCHEMAS[kind], 'value');
   return result.ok ? { ok: true, manifest: result.data, notes: [] } : result;
+}
+
+/** The kind of the manifest in a file; undefined where the file states none. Older model manifests are of kind `model`. */
+export async function kindOfManifest(path: string): Promise<ManifestKind | undefined> {
+  const file = await readManifestBytes(path);
+  if (!file.ok) return undefined;
+  const document = parseDocument(path, file.bytes);
+  if (!document.ok) return undefined;
+  return isOlderModel(document) ? 'model' : statedKind(document);
 }
 
 /**

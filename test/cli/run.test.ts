@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
-import { AS_STORED, chain, FOUR_LAYERS } from './support/tiny-models.js';
+import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
 
 const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
 
@@ -206,5 +206,34 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
     const ending = await place.run(['dlbricks', 'run', manifest]);
     assert.match(ending.stderr, /evaluation\.yml: plugin: expected dlbricks, found other/);
     assert.equal(ending.code, 2);
+  });
+});
+
+describe('dlbricks run MODEL...', deadline, () => {
+  it('estimates models, files and manifests, and measures none of them whole', async (t) => {
+    const place = await workplace(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const file = await place.write('three.onnx', chain(['Relu', 'Exp', 'Abs']));
+    const checksum = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+    const tensor = { element_type: 'float32', dimensions: [1, 8] };
+    const manifest = {
+      dlspec: 'model/v1',
+      name: 'named',
+      version: '1.0.0',
+      framework: { name: 'onnxruntime', version: '^1.20' },
+      inputs: [{ layer_name: 'x', ...tensor }],
+      outputs: [{ layer_name: 'y', ...tensor }],
+      model: { graph_path: 'three.onnx', checksum },
+    };
+    await place.write('named.yml', JSON.stringify(manifest));
+    for (const names of [['four.onnx', 'named.yml'], ['named.yml']]) {
+      const ending = await place.run(['dlbricks', 'run', ...names, ...LAYER_CUT, ...QUICK, '--export-json', '-']);
+      assert.equal(ending.code, 0, ending.stderr);
+      const { models } = reportIn(ending);
+      assert.deepEqual(models.map(({ name }) => name).slice(-1), ['named']);
+      assert.ok(models.every(({ coverage, end_to_end_ms: whole }) => coverage === 1 && whole === null));
+    }
   });
 });

@@ -83,10 +83,16 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     given: withModel,
   },
   'a model where an evaluation was meant': {
-    args: ['dlbricks', 'run', 'model.yml'],
-    says: /found "model\/v1" \(`mlmodelscope dlbricks validate` takes models\)/,
+    args: ['evaluate', 'model.yml'],
+    says: /found "model\/v1" \(`mlmodelscope dlbricks run` and `validate` take models\)/,
     code: 2,
     given: (place) => place.write('model.yml', 'dlspec: model/v1\n'),
+  },
+  'an evaluation among models': {
+    args: ['dlbricks', 'run', 'evaluation.yml', 'zoo:resnet18'],
+    says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
+    code: 2,
+    given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
   },
   'an evaluation where a model was meant': {
     args: validate('evaluation.yml'),

@@ -18,7 +18,10 @@ function wallClock(t: TestContext): (jumpMs: number) => void {
 
 /** A server that takes connections and says nothing. */
 async function silentServer(t: TestContext): Promise<string> {
-  const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  const silent = createServer((socket) => {
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+  }).listen(0, '127.0.0.1');
   t.after(() => silent.close());
   await once(silent, 'listening');
   const address = silent.address();

@@ -1,23 +1,24 @@
 import type { Command } from 'commander';
 import {
-  type BenchmarkAgent,
   checkDimensions,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  isManifestPath,
+  kindOfManifest,
   loadEvaluation,
   PlatformError,
   showEvent,
   type UnusableModel,
 } from '../../../src/plugin-api.js';
-import { type Estimation, runEstimation, runOptionsOf } from '../estimation.js';
+import { runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { settingsSchema } from '../settings.js';
-import { prepareOutputs, writeExports, writeShown } from './exports.js';
+import { prepareOutputs, writeExports } from './exports.js';
 import {
   addPrecisionOptions,
   addReportingOptions,
@@ -31,38 +32,8 @@ import {
   refuseCutOptions,
   settingsOf,
 } from './options.js';
-import { shownReport } from './shown-report.js';
-
-/** A command starts with its process. */
-const START_MS = 0;
-
-const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
-
-/** Measures the missing bricks, composes and reports; shared by `run` and `validate`. */
-export async function runAndReport(
-  estimation: Omit<Estimation, 'startMs'>,
-  agent: BenchmarkAgent,
-  options: PlaceOptions,
-  host: CommandHost,
-): Promise<void> {
-  const outputs = await prepareOutputs(options);
-  const store = await host.openStore(options.store);
-  const progress = host.progress(outputs.quiet);
-  const context = {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
-  };
-  const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
-    progress.stop();
-  });
-  await writeShown(shownReport(report, result), outputs, host);
-  if (result.interrupted) {
-    host.warn(INTERRUPTED);
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
-}
+import { INTERRUPTED, runAndReport } from './run-and-report.js';
+import { runModels } from './run-models.js';
 
 interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, ReuseOptions, PlaceOptions {
   readonly suite?: string;
@@ -145,12 +116,17 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
   } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
 }
 
-/** `dlbricks run EVALUATION.yml`, `dlbricks run --suite DIR` */
+/** Whether a reference is to be read as an evaluation: a manifest of that kind, or one with mistakes. */
+async function isEvaluation(reference: string): Promise<boolean> {
+  return isManifestPath(reference) && (await kindOfManifest(reference)) !== 'model';
+}
+
+/** `dlbricks run EVALUATION.yml`, `dlbricks run MODEL...`, `dlbricks run --suite DIR` */
 export function registerRun(parent: Command, host: CommandHost): void {
   const command = parent
     .command('run')
     .description('Measure the bricks that the store lacks, compose and report')
-    .argument('[evaluation]', 'evaluation manifest (.yml)')
+    .argument('[what...]', 'evaluation manifest (.yml), or models: manifest (.yml), .onnx file or zoo:NAME')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
   addReuseOptions(addPrecisionOptions(addReportingOptions(command)))
     .addHelpText(
@@ -163,18 +139,21 @@ result replaces the stored one, unless it is a failure; nothing else is lost.
 
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
+  mlmodelscope dlbricks run zoo:resnet18 zoo:resnet34 my-model.onnx
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
   mlmodelscope dlbricks run evaluation.yml --remeasure older-than:30d
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,
     )
-    .action(async (path: string | undefined, options: RunCommandOptions) => {
-      if ((path === undefined) === (options.suite === undefined)) {
+    .action(async (references: string[], options: RunCommandOptions) => {
+      if ((references.length === 0) === (options.suite === undefined)) {
         throw new PlatformError(
           'usage',
-          'expected either an evaluation manifest or --suite FOLDER; see --help for examples',
+          'expected either an evaluation manifest, models or --suite FOLDER; see --help for examples',
         );
       }
+      const [first = ''] = references;
       if (options.suite !== undefined) await runSuite(options.suite, options, host);
-      else if (path !== undefined) await runManifest(path, options, host);
+      else if (references.length === 1 && (await isEvaluation(first))) await runManifest(first, options, host);
+      else await runModels(references, options, host, { measureEndToEnd: false });
     });
 }

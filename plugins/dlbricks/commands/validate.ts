@@ -1,19 +1,15 @@
 import type { Command } from 'commander';
-import { type CommandHost, DEFAULT_LIMITS, type UnusableModel } from '../../../src/plugin-api.js';
-import { loadModels } from './load-models.js';
+import type { CommandHost } from '../../../src/plugin-api.js';
 import {
   addPrecisionOptions,
   addReportingOptions,
   addReuseOptions,
-  DEFAULTS,
   type MeasuringOptions,
   type PlaceOptions,
   type PrecisionOptions,
   type ReuseOptions,
-  askedProtocol,
-  settingsOf,
 } from './options.js';
-import { runAndReport } from './run.js';
+import { runModels } from './run-models.js';
 
 /** `dlbricks validate MODEL...` */
 export function registerValidate(parent: Command, host: CommandHost): void {
@@ -32,25 +28,7 @@ Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action(
-      async (references: string[], options: MeasuringOptions & PrecisionOptions & ReuseOptions & PlaceOptions) => {
-        const agent = await host.connect(options.server, options.framework);
-        const unusable: UnusableModel[] = [];
-        const models = await loadModels(references, options, host, (model) => {
-          host.warn(`warning: ${model.name}: ${model.reason}`);
-          unusable.push(model);
-        });
-        const estimation = {
-          models,
-          unusable,
-          settings: { ...settingsOf(options), measure_end_to_end: true },
-          threads: options.threads ?? DEFAULTS.threads,
-          batch: options.batch ?? DEFAULTS.batch,
-          protocol: askedProtocol(options),
-          limits: DEFAULT_LIMITS,
-          remeasure: options.remeasure,
-        };
-        await runAndReport(estimation, agent, options, host);
-      },
-    );
+    .action((references: string[], options: MeasuringOptions & PrecisionOptions & ReuseOptions & PlaceOptions) => {
+      return runModels(references, options, host, { measureEndToEnd: true });
+    });
 }
