@@ -82,7 +82,7 @@ describe('a server in a process of its own', deadline, () => {
     const { grpcStatus, message } = await stream.ended;
 
     assert.equal(grpcStatus, status.INVALID_ARGUMENT);
-    assert.match(message, /more than the 524288 values/);
+    assert.match(message, /more than the limit of 524288 values/);
     const taken = (await peakBytes()) - before;
     assert.ok(taken < 300 * MIB, `${taken / MIB} MiB`);
   });

@@ -80,7 +80,7 @@ describe('the store', () => {
     const { code, stderr } = await place.run(['trace', 'show', 'latest'], { env });
     assert.deepEqual(
       [code, stderr.trim()],
-      [2, 'no trace latest is in the store; `mlmodelscope trace list` shows those that are'],
+      [2, 'no trace latest is in the store; `mlmodelscope trace list` shows the traces in it'],
     );
   });
 });
