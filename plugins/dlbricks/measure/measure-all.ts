@@ -9,6 +9,7 @@ import {
 } from '../../../src/plugin-api.js';
 import type { KnownResults } from './results.js';
 import { RetakeLimit, undisturbed } from './retake.js';
+import { Storing } from './storing.js';
 import type { Task } from './tasks.js';
 
 /** The agent, the store and the callbacks of measuring. */
@@ -65,6 +66,7 @@ export class Measuring {
       }
     };
     const retaking = { limit: this.#retakeLimit, signal, onRetake: tell.retaking };
+    const storing = new Storing(store);
     try {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
         measured.add(index);
@@ -76,13 +78,15 @@ export class Measuring {
           onEvent({ kind: 'note', level: 'warning', message: text });
           if (stays) continue;
         }
-        await store.putMeasurement(measurement);
+        await storing.put(measurement);
         this.results.put(measurement);
       }
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
-      this.#wallMs += performance.now() - startMs;
+      await storing.done().finally(() => {
+        this.#wallMs += performance.now() - startMs;
+      });
     }
     return measured.size;
   }

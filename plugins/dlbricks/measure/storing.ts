@@ -1,0 +1,28 @@
+import type { Measurement, ResultStore } from '../../../src/plugin-api.js';
+
+/** Measurements that are on their way into the store at a time. */
+const MOST_PENDING = 64;
+
+/**
+ * Stores measurements as they come, several in one transaction. Storing them one after another takes long enough to disturb the
+ * measurement that follows: a hundred bricks are measured at once.
+ */
+export class Storing {
+  #pending: Promise<void>[] = [];
+
+  constructor(private readonly store: Pick<ResultStore, 'putMeasurement'>) {}
+
+  /** Begins to store a measurement. Waits for earlier ones where too many are on their way. @throws their errors */
+  async put(measurement: Measurement): Promise<void> {
+    const stored = this.store.putMeasurement(measurement);
+    // An error is thrown by `done`, and is not unhandled until then.
+    stored.catch(() => {});
+    this.#pending.push(stored);
+    if (this.#pending.length >= MOST_PENDING) await this.done();
+  }
+
+  /** Resolves when everything is stored. @throws PlatformError as the store does */
+  async done(): Promise<void> {
+    await Promise.all(this.#pending.splice(0));
+  }
+}
