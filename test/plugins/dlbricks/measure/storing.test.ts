@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Storing } from '../../../../plugins/dlbricks/measure/storing.js';
+import { PlatformError } from '../../../../src/base/errors.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { sampleMeasurement } from '../../../store/sample-measurement.js';
+
+/** A store that begins to store at once and ends when it is told to. */
+function heldStore() {
+  const begun: Measurement[] = [];
+  const ends: (() => void)[] = [];
+  return {
+    begun,
+    end: () => ends.splice(0).forEach((end) => end()),
+    putMeasurement(measurement: Measurement): Promise<void> {
+      begun.push(measurement);
+      return new Promise((resolve) => ends.push(resolve));
+    },
+  };
+}
+
+describe('storing the bricks of a composite', () => {
+  test('does not wait for one before the next', async () => {
+    const store = heldStore();
+    const storing = new Storing(store);
+    for (let i = 0; i < 60; i++) await storing.put(sampleMeasurement(i));
+    assert.equal(store.begun.length, 60);
+    let isDone = false;
+    const done = storing.done().then(() => (isDone = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isDone, false);
+    store.end();
+    await done;
+  });
+
+  test('keeps no more than 64 under way, so that a store that is away holds no more', async () => {
+    const store = heldStore();
+    const storing = new Storing(store);
+    for (let i = 0; i < 63; i++) await storing.put(sampleMeasurement(i));
+    let isStored = false;
+    const last = storing.put(sampleMeasurement(63)).then(() => (isStored = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isStored, false);
+    store.end();
+    await last;
+  });
+
+  test('throws what the store throws, and leaves nothing unhandled', async () => {
+    const broken = { putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')) };
+    const storing = new Storing(broken);
+    await storing.put(sampleMeasurement(0));
+    await new Promise((resolve) => setImmediate(resolve));
+    await assert.rejects(storing.done(), { code: 'storage' });
+  });
+});
