@@ -43,8 +43,10 @@ export class EvaluationJob {
     return new EvaluationJob(record, await EventLog.open(record.id, collections.events), collections, requirements);
   }
 
+  /** Has ended as soon as its log has, so that who reads the last event never sees it running. */
   get record(): EvaluationRecord {
-    return this.#record;
+    const last = this.log.last?.event;
+    return last === undefined || !isFinal(last) ? this.#record : { ...this.#record, state: STATE_AFTER[last.kind] };
   }
 
   get id(): string {

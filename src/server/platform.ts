@@ -148,10 +148,11 @@ export class Platform {
 
   /** Without its result. @throws PlatformError `not_found` */
   async get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
-    const record = this.#jobs.get(id)?.record ?? (await this.#recordOf(id));
+    if (!this.#jobs.has(id)) await this.#recordOf(id);
     const { log, close } = await this.#logOf(id, signal);
     close();
-    return { record, last: log.last };
+    // After the log: whoever sees the last event sees the state that goes with it.
+    return { record: this.#jobs.get(id)?.record ?? (await this.#recordOf(id)), last: log.last };
   }
 
   /** The result that came with an event of an evaluation, as JSON; undefined where there is none. */
@@ -171,7 +172,7 @@ export class Platform {
       newest = newest.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MOST_LISTED);
     };
     for await (const record of this.#collections.records.find({})) {
-      newest.push(record);
+      newest.push(this.#jobs.get(record.id)?.record ?? record);
       if (newest.length >= 2 * MOST_LISTED) sort();
     }
     sort();

@@ -71,9 +71,13 @@ describe('a server that is started again', deadline, () => {
     it(`ends what had its last event when the server was killed, ${changes} changes later, and keeps no submission`, async (t) => {
       const store = await openMemoryStore();
       const before = await openPlatform({ store: killedAfter(changes, store) });
+      t.after(() => before.platform.close());
       before.attach(obedient);
       await before.platform.submit(ID, submitted());
       await eventsOf(before.platform, ID);
+      // Whoever has read the end sees that it has ended, however slow the store is.
+      assert.equal((await before.platform.get(ID)).record.state, 'done');
+      assert.equal((await before.platform.list())[0]?.state, 'done');
       before.platform.close();
 
       const after = await openPlatform({ store }, { resume: true });
