@@ -77,7 +77,8 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     if (place === undefined) return;
     await place.compile('index.ts', await onlyBlock('plugins.md', 'A plugin of your own', 'ts'));
     const manifest = await place.write('depth.yml', await onlyBlock('plugins.md', 'A plugin of your own', 'yaml'));
-    const { stdout, stderr, code } = await place.start(['--plugin', place.folder, 'evaluate', manifest, '--json']).ended;
+    const { stdout, stderr, code } = await place.start(['--plugin', place.folder, 'evaluate', manifest, '--json'])
+      .ended;
     assert.equal(code, 0, stderr);
     assert.match(stderr, /squeezenet1\.1 is deep/);
     // The layers that README.md shows for squeezenet1.1.
@@ -119,10 +120,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     if (place === undefined) return;
     const web = await place.start(['dlbricks', 'run', 'zoo:squeezenet1.1', '--framework', 'onnxruntime-web']).ended;
     assert.equal(web.code, 1);
-    assert.match(
-      web.stderr,
-      /^the framework onnxruntime-web needs a package .* run: npm install onnxruntime-web$/m,
-    );
+    assert.match(web.stderr, /^the framework onnxruntime-web needs a package .* run: npm install onnxruntime-web$/m);
     const traced = await place.start(['version'], { OTEL_TRACES_EXPORTER: 'console' }).ended;
     assert.equal(traced.code, 1);
     assert.match(traced.stderr, /^tracing needs packages .* run: npm install @opentelemetry\/api /m);
