@@ -5,8 +5,8 @@ import type { Evaluation } from './evaluation.js';
 type Described = Pick<Evaluation, 'name' | 'settings'>;
 
 function settingsJsonSchema({ settings }: Described): object {
-  const { $schema: _, ...ofSettings } = z.toJSONSchema(settings, { io: 'input' });
-  return ofSettings;
+  const schema = Object.entries(z.toJSONSchema(settings, { io: 'input' }));
+  return Object.fromEntries(schema.filter(([key]) => key !== '$schema'));
 }
 
 /** JSON Schema (draft 2020-12) of the evaluation manifests that a plugin runs. */
