@@ -14,11 +14,14 @@ interface Machine {
   readonly settleMs?: number;
   readonly reportMs?: number;
   readonly failingRun?: number;
+  /** What the probes say, before the first timed run and after each; above 1 the core is shared; the last one goes on. */
+  readonly probes?: readonly number[];
 }
 
 /** Measures on a machine whose clock only moves when it works. */
 async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
-  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun } = machine;
+  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun, probes = [1] } = machine;
+  let probed = 0;
   let nowMs = 1000;
   let runs = 0;
   let closed = 0;
@@ -55,7 +58,8 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
-    watchConditions: () => () => undefined,
+    watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
+    coreProbe: { take: () => probes[Math.min(probed++, probes.length - 1)] ?? 0, isShared: (ns) => ns > 1 },
     recorder: new SpanRecorder('NO_TRACE'),
     onProgress(progress) {
       reports.push(progress);
@@ -94,6 +98,38 @@ describe('measuring', () => {
   test('the fewest runs are made even beyond the time budget', async () => {
     const { measured } = await measureOn({ runMs: [10] }, { warmupRuns: 0, runs: 100, minRuns: 4, timeBudgetMs: 1 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: Array(4).fill(10) });
+  });
+
+  describe('on a core that another machine shares at times', () => {
+    const plan = { warmupRuns: 0, runs: 4, minRuns: 2, timeBudgetMs: 1000 };
+
+    test('runs beside a slow probe, before or after, do not count, and others take their place', async () => {
+      // Probes: 1 before the first run, then one after each run.
+      const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 1, 1, 1, 1] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4, 5, 6] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 2, sharedShare: 0 });
+    });
+
+    test('the latency does not decide', async () => {
+      const { measured } = await measureOn({ runMs: [1, 90, 1, 1] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 90, 1, 1] });
+    });
+
+    // MOST_RUNS_PER_RUN: four times four runs.
+    test('after four times as many runs the least slowed ones count, and the conditions say so', async () => {
+      const probes = [9, 9, 9, 3, 2, 9];
+      const { measured } = await measureOn({ runMs: [...Array(20).keys()].map((run) => run + 1), probes }, plan);
+      // The fewest runs that are asked for; the fourth run is between the probes 3 and 2.
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 14, sharedShare: 1 });
+    });
+
+    // PATIENCE_MS: 1.5 s of runs that do not count.
+    test('after a second and a half of such runs all count again', async () => {
+      const { measured } = await measureOn({ runMs: [500], probes: [9] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 1 });
+    });
   });
 
   test('progress is reported at the start, rarely in between, and at the end', async () => {
