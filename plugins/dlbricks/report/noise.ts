@@ -1,4 +1,4 @@
-import { isCoreShared, isDisturbed, type Measurement } from '../../../src/plugin-api.js';
+import { isCoreShared, isUnderLoad, type Measurement } from '../../../src/plugin-api.js';
 
 /** Causes of noise, and their remedies. */
 export interface NoiseWarning {
@@ -74,7 +74,7 @@ export function noiseWarnings({ measurements: taken, spread, threads, cores }: N
       `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or ${DISTURBED_AGAIN}`,
     );
   }
-  const disturbed = measurements.filter((one) => isDisturbed(one) && !isCoreShared(one)).length;
+  const disturbed = measurements.filter(isUnderLoad).length;
   if (disturbed > 0) {
     warn(
       'other_load',

@@ -1,41 +1,38 @@
-/** Steps of the work that a probe times: 20 to 40 µs on a current processor. */
-const STEPS = 30_000;
+import { setTimeout } from 'node:timers/promises';
+import { PROBE_TRIES, ProbeThreads } from './probe-threads.js';
+import { timeWork, warmUpWork } from './probe-work.js';
 
-/** Calls until the JavaScript engine has compiled the work for good. */
-const WARMUP_CALLS = 300;
-
-/** Probes that follow; the fastest one is the core's own speed. */
+/** Probes that follow the warm-up; the fastest one is the core's own speed. */
 const FIRST_PROBES = 50;
 
 /**
- * From this much longer on, the core is taken as shared. A busy second hyperthread makes the work 1.6 to 1.7 times as long,
- * an interrupt or a step of the frequency less than 1.1 times (docs/measuring.md).
+ * From this much longer on, a core is taken as shared. A busy second hyperthread makes the work 1.6 to 1.7 times as long, an
+ * interrupt or a step of the frequency less than 1.1 times (docs/measuring.md).
  */
 const SHARED_FROM = 1.3;
 
-/** The results of the work, which keep the engine from leaving the work out. */
-const sink = new Int32Array(1);
+/** Between two looks at whether the runtime's threads have become idle, and how long to wait for that at most. */
+const [LOOK_MS, MOST_LOOKS] = [5, 20];
 
-/** Six independent chains of integers: they occupy the execution units of a core as kernels do, and no memory. */
-function work(): void {
-  let [a, b, c, d, e, f] = [1, 2, 3, 4, 5, 6];
-  for (let step = 0; step < STEPS; step++) {
-    a = (a + step) | 0;
-    b = (b ^ a) | 0;
-    c = (c + step) | 0;
-    d = (d ^ c) | 0;
-    e = (e + step) | 0;
-    f = (f ^ e) | 0;
-  }
-  sink[0] = a + b + c + d + e + f;
-}
+/** The share of one core that idle threads take at most. */
+const IDLE_SHARE = 0.5;
 
-/** Tells whether something that the operating system does not see slows this process's core. */
+/**
+ * Time of runs on a shared core that a process drops: so much, and this share of the time of its other runs. Neighbours come and
+ * go within a quarter of a second to some seconds (docs/measuring.md). A core that stays shared is measured as it is.
+ */
+const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
+
+/** Tells whether something that the operating system does not see slows the cores of this process. */
 export interface CoreProbe {
-  /** Nanoseconds of a fixed piece of work, now. */
-  take(): number;
-  /** Whether a probe of this duration says that the core is shared. Later probes may show that an earlier one was slow. */
+  /** Nanoseconds of a fixed piece of work, now, on the slowest of as many cores as a runtime has threads. */
+  take(threads: number): Promise<number>;
+  /** Whether a probe of this duration says that a core is shared. Later probes may show that an earlier one was slow. */
   isShared(probeNs: number): boolean;
+  /** Counts a run. */
+  count(runMs: number, isShared: boolean): void;
+  /** Whether runs on a shared core are dropped; false where that would take too long. */
+  readonly isPatient: boolean;
 }
 
 /**
@@ -43,8 +40,11 @@ export interface CoreProbe {
  * core's second hyperthread. No counter of the guest shows it, and every kernel takes 1.3 times as long meanwhile.
  */
 export class WorkProbe implements CoreProbe {
+  readonly #others = new ProbeThreads();
   #fastestNs: number | undefined;
   #isWarm = false;
+  #aloneMs = 0;
+  #sharedMs = 0;
 
   constructor(private readonly nowNs: () => bigint) {}
 
@@ -58,25 +58,44 @@ export class WorkProbe implements CoreProbe {
     if (fastestNs !== undefined) this.#fastestNs = Math.min(fastestNs, this.#fastestNs ?? Infinity);
   }
 
-  take(): number {
+  async take(threads: number): Promise<number> {
     if (!this.#isWarm) {
       this.#isWarm = true;
-      for (let call = 0; call < WARMUP_CALLS; call++) work();
-      for (let probe = 0; probe < FIRST_PROBES; probe++) this.take();
+      warmUpWork();
+      for (let probe = 0; probe < FIRST_PROBES; probe++) this.learn(this.#time());
     }
-    // Of two, since an interrupt lengthens one of them.
-    const ns = Math.min(this.#timed(), this.#timed());
-    this.learn(ns);
-    return ns;
+    const others = threads - 1;
+    if (others > 0) await untilIdle();
+    this.#others.ask(others);
+    const ownNs = this.#time();
+    this.learn(ownNs);
+    return Math.max(ownNs, this.#others.slowestNs(others));
   }
 
   isShared(probeNs: number): boolean {
     return this.#fastestNs !== undefined && probeNs > this.#fastestNs * SHARED_FROM;
   }
 
-  #timed(): number {
-    const startNs = this.nowNs();
-    work();
-    return Number(this.nowNs() - startNs);
+  count(runMs: number, isShared: boolean): void {
+    if (isShared) this.#sharedMs += runMs;
+    else this.#aloneMs += runMs;
+  }
+
+  get isPatient(): boolean {
+    return this.#sharedMs < MOST_DROPPED_MS + MOST_DROPPED_SHARE * this.#aloneMs;
+  }
+
+  #time(): number {
+    return timeWork(this.nowNs, PROBE_TRIES);
+  }
+}
+
+/** Waits until the runtime's threads have stopped to wait actively for work, tens of milliseconds after a run. */
+async function untilIdle(): Promise<void> {
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    const [startMs, start] = [performance.now(), process.cpuUsage()];
+    await setTimeout(LOOK_MS);
+    const { user, system } = process.cpuUsage(start);
+    if ((user + system) / 1000 < IDLE_SHARE * (performance.now() - startMs)) return;
   }
 }

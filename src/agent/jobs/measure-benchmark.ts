@@ -28,10 +28,10 @@ function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
 
 async function takeSamples(
   benchmark: OpenBenchmark,
-  { protocol }: MeasureJob,
+  { protocol, runOptions: { threads } }: MeasureJob,
   context: MeasureContext,
 ): Promise<{ readonly samples: Samples; readonly sharing: Sharing }> {
-  const timed = await timeRuns(benchmark, protocol, context);
+  const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
   recordRuns(context.recorder, timed);
   const [runMs, warmupMs] = [timed.runs.map(runDurationMs), timed.warmups.map(runDurationMs)];
   return { samples: { kind: 'samples', runMs, warmupMs }, sharing: timed.sharing };

@@ -61,7 +61,7 @@ export async function openProfiled(request: OpenBenchmarkRequest, context: Measu
   }
   return {
     async run(protocol) {
-      const timed = await timeRuns(open, protocol, context);
+      const timed = await timeRuns(open, { ...protocol, threads: request.runOptions.threads }, context);
       const profiled = (await model?.profile()) ?? [];
       const expected = timed.warmups.length + timed.taken;
       if (profiled.length !== expected) {

@@ -38,7 +38,8 @@ export interface TimedRuns {
   readonly sharing: Sharing;
 }
 
-type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'>;
+/** How often a model runs, and with how many threads. */
+export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & { readonly threads: number };
 
 /** Fewest milliseconds between two reports while running. */
 const PROGRESS_INTERVAL_MS = 200;
@@ -47,16 +48,16 @@ export function runDurationMs({ durationNs }: TimedRun): number {
   return durationNs / 1e6;
 }
 
-/** A run, and the slower one of the probes right before and right after it. */
+/** A run, and the slower one of the probes before and after it. */
 interface ProbedRun extends TimedRun {
   readonly probeNs: number;
 }
 
 /**
- * Time of runs on a shared core that are tried again. Neighbours on a core's second hyperthread come and go within a quarter
- * of a second to two seconds (docs/measuring.md). A core that stays shared for longer is measured as it is.
+ * Time of runs between two probes of several cores. Before such a probe, the runtime's threads have to become idle, which takes
+ * longer than the probe. With one thread, a probe follows each run.
  */
-const PATIENCE_MS = 1500;
+const PROBE_EVERY_MS = 100;
 
 /** Runs at most, for each run that the plan asks for. */
 export const MOST_RUNS_PER_RUN = 4;
@@ -66,9 +67,13 @@ class RunCount {
   #all = { runs: 0, ms: 0 };
   #alone = { runs: 0, ms: 0 };
 
-  constructor(private readonly plan: RunPlan) {}
+  constructor(
+    private readonly plan: RunPlan,
+    private readonly probe: CoreProbe,
+  ) {}
 
   add(ms: number, isShared: boolean): void {
+    this.probe.count(ms, isShared);
     this.#all = { runs: this.#all.runs + 1, ms: this.#all.ms + ms };
     if (!isShared) this.#alone = { runs: this.#alone.runs + 1, ms: this.#alone.ms + ms };
   }
@@ -78,14 +83,14 @@ class RunCount {
     return this.#counting.runs;
   }
 
-  get isEnough(): boolean {
-    const { runs, ms } = this.#counting;
+  /** @param more further runs, which may count */
+  isEnoughWith(more: { readonly runs: number; readonly ms: number }): boolean {
+    const [runs, ms] = [this.#counting.runs + more.runs, this.#counting.ms + more.ms];
     return runs >= this.plan.runs || (runs >= this.plan.minRuns && ms >= this.plan.timeBudgetMs);
   }
 
   get #counting(): { readonly runs: number; readonly ms: number } {
-    const sharedMs = this.#all.ms - this.#alone.ms;
-    const isPatient = sharedMs < PATIENCE_MS && this.#all.runs < MOST_RUNS_PER_RUN * this.plan.runs;
+    const isPatient = this.probe.isPatient && this.#all.runs < MOST_RUNS_PER_RUN * this.plan.runs;
     return isPatient ? this.#alone : this.#all;
   }
 }
@@ -134,14 +139,23 @@ export async function timeRuns(
   const warmups: TimedRun[] = [];
   while (warmups.length < plan.warmupRuns) warmups.push(await timedRun(warmups.length));
   const taken: ProbedRun[] = [];
-  const count = new RunCount(plan);
-  let beforeNs = coreProbe.take();
-  while (!count.isEnough) {
-    const run = await timedRun(plan.warmupRuns + count.counted);
-    const afterNs = coreProbe.take();
+  const count = new RunCount(plan, coreProbe);
+  const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
+  let beforeNs = await coreProbe.take(plan.threads);
+  while (!count.isEnoughWith({ runs: 0, ms: 0 })) {
+    const group: TimedRun[] = [];
+    let groupMs = 0;
+    do {
+      const run = await timedRun(plan.warmupRuns + count.counted + group.length);
+      group.push(run);
+      groupMs += runDurationMs(run);
+    } while (groupMs < everyMs && !count.isEnoughWith({ runs: group.length, ms: groupMs }));
+    const afterNs = await coreProbe.take(plan.threads);
     const probeNs = Math.max(beforeNs, afterNs);
-    taken.push({ ...run, probeNs });
-    count.add(runDurationMs(run), coreProbe.isShared(probeNs));
+    for (const run of group) {
+      taken.push({ ...run, probeNs });
+      count.add(runDurationMs(run), coreProbe.isShared(probeNs));
+    }
     beforeNs = afterNs;
   }
   const runsDone = warmups.length + count.counted;

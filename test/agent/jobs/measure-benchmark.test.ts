@@ -16,12 +16,16 @@ interface Machine {
   readonly failingRun?: number;
   /** What the probes say, before the first timed run and after each; above 1 the core is shared; the last one goes on. */
   readonly probes?: readonly number[];
+  /** Time of runs on a shared core that may be dropped. */
+  readonly patienceMs?: number;
+  readonly threads?: number;
 }
 
 /** Measures on a machine whose clock only moves when it works. */
 async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
-  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun, probes = [1] } = machine;
+  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun, probes = [1], patienceMs = Infinity, threads = 1 } = machine;
   let probed = 0;
+  let sharedMs = 0;
   let nowMs = 1000;
   let runs = 0;
   let closed = 0;
@@ -59,14 +63,22 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
     watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
-    coreProbe: { take: () => probes[Math.min(probed++, probes.length - 1)] ?? 0, isShared: (ns) => ns > 1 },
+    coreProbe: {
+      take: () => Promise.resolve(probes[Math.min(probed++, probes.length - 1)] ?? 0),
+      isShared: (ns) => ns > 1,
+      count: (ms, isShared) => void (sharedMs += isShared ? ms : 0),
+      get isPatient() {
+        return sharedMs < patienceMs;
+      },
+    },
     recorder: new SpanRecorder('NO_TRACE'),
     onProgress(progress) {
       reports.push(progress);
       return later(reportMs);
     },
   };
-  const job = { kind: 'measure', benchmark: relu, runOptions, ...setupOf({ ...protocol, ...changes }) } as const;
+  const setup = { runOptions: { ...runOptions, threads }, ...setupOf({ ...protocol, ...changes }) };
+  const job = { kind: 'measure', benchmark: relu, ...setup } as const;
   return { measured: await measureBenchmark(job, context), reports, closed: () => closed };
 }
 
@@ -124,11 +136,19 @@ describe('measuring', () => {
       assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 14, sharedShare: 1 });
     });
 
-    // PATIENCE_MS: 1.5 s of runs that do not count.
-    test('after a second and a half of such runs all count again', async () => {
-      const { measured } = await measureOn({ runMs: [500], probes: [9] }, plan);
+    test('all count again once too many were dropped', async () => {
+      const { measured } = await measureOn({ runMs: [500], probes: [9], patienceMs: 900 }, plan);
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 1 });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 0, sharedShare: 1 });
+    });
+
+    // PROBE_EVERY_MS: a tenth of a second, since the runtime's threads have to become idle before.
+    test('with several threads, a probe follows some runs at a time, and they count or not together', async () => {
+      const runMs = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
+      const { measured } = await measureOn({ runMs, probes: [1, 5, 1, 1], threads: 2 }, plan);
+      // Groups: 30 to 33, 34 to 36, 37 to 39, 39. The first two are beside the slow probe.
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [37, 38, 39, 39] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 7, sharedShare: 0 });
     });
   });
 
