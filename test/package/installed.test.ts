@@ -21,6 +21,24 @@ async function npm(place: Workplace, args: readonly string[]): Promise<Ending> {
   return place.startProgram('npm', args, { env }).ended;
 }
 
+/** A user's folder beside the installed package. */
+interface Consumer {
+  readonly folder: string;
+  /** Compiles a file with the user's compiler, and returns the path of the JavaScript. */
+  compile(name: string, source: string): Promise<string>;
+  write(name: string, content: string | Uint8Array): Promise<string>;
+  /** Starts the installed command. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  startScript(script: string, args: readonly string[]): Running;
+}
+
+/** The only fenced block of a language in a section. */
+async function onlyBlock(page: string, heading: string, language: string): Promise<string> {
+  const blocks = await documentedCode(page, heading, language);
+  assert.equal(blocks.length, 1, `${language} blocks of ${heading} in ${page}`);
+  return blocks[0] ?? '';
+}
+
 describe('the package, packed and installed into an empty folder', deadline, () => {
   const undone: (() => unknown)[] = [];
   let installed: Workplace | undefined;
@@ -28,7 +46,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
 
   before(async () => {
     const place = await workplace({ after: (undo) => void undone.unshift(undo) });
-    // Without `prepack`, which would build under the other tests' feet.
+    // Without `prepack`: it deletes and builds dist/, which other tests are running.
     const packed = await npm(place, ['pack', ROOT, '--ignore-scripts']);
     assert.equal(packed.code, 0, packed.stderr);
     const tarball = packed.stdout.trim().split('\n').at(-1) ?? '';
@@ -137,19 +155,3 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     for (const part of ['dist/test', 'dist/bench', 'src', 'test']) assert.ok(!existsSync(join(whole, part)), part);
   });
 });
-
-interface Consumer {
-  readonly folder: string;
-  /** Compiles a file with the user's compiler, and returns the path of the JavaScript. */
-  compile(name: string, source: string): Promise<string>;
-  write(name: string, content: string | Uint8Array): Promise<string>;
-  /** Starts the installed command. */
-  start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
-  startScript(script: string, args: readonly string[]): Running;
-}
-
-async function onlyBlock(page: string, heading: string, language: string): Promise<string> {
-  const blocks = await documentedCode(page, heading, language);
-  assert.equal(blocks.length, 1, `${language} blocks of ${heading} in ${page}`);
-  return blocks[0] ?? '';
-}
