@@ -88,11 +88,13 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
 export async function traceBenchmark(job: TraceJob, context: MeasureContext): Promise<LayerTrace> {
   const { warmupRuns, runs } = job.protocol;
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: 2 * (warmupRuns + runs) });
+  const conditions = context.watchConditions();
   const plain = await runPlain(job, context);
   const profiled = await runProfiled(job, context);
   return {
     untracedMs: plain.runs.map(runDurationMs),
     tracedMs: profiled.runs.map(runDurationMs),
     kernels: kernelTraces(profiled.profile),
+    conditions: conditions(),
   };
 }

@@ -5,6 +5,7 @@ import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
+import { machineWarnings } from '../../measurement/noise.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
@@ -112,15 +113,20 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
           const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
           const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
           const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
-          return { traceId: tracing.traceId(), ...kernelTable(layers) };
+          return { layers, traceId: tracing.traceId() };
         }),
       );
       progress.stop();
+      const { traceId, layers } = measured;
+      const conditions = layers.conditions === undefined ? [] : [layers.conditions];
+      const machine = { conditions, threads, cores: system.cores, again: 'and trace the model again' };
+      for (const { message } of machineWarnings(machine)) host.warn(message);
+      const table = kernelTable(layers);
       if (json === true) {
-        host.print(`${JSON.stringify({ model: name, system, ...measured }, null, 2)}\n`);
+        host.print(`${JSON.stringify({ model: name, system, traceId, ...table }, null, 2)}\n`);
         return;
       }
-      printTable(host, measured);
-      host.print(`trace:                ${measured.traceId}\n`);
+      printTable(host, table);
+      host.print(`trace:                ${traceId}\n`);
     });
 }
