@@ -59,7 +59,7 @@ export {
   setupKey,
   storedMeasurementSchema,
 } from './measurement/measurement.js';
-export { disturbanceOf, isDisturbed } from './measurement/disturbance.js';
+export { disturbanceOf, isCoreShared, isDisturbed, isUnderLoad, otherLoadOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';

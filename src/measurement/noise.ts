@@ -2,7 +2,7 @@ import type { Conditions } from './conditions.js';
 
 /** Causes of noise, and their remedies. */
 export interface NoiseWarning {
-  readonly cause: 'steal' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
+  readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
   /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
@@ -37,6 +37,8 @@ export interface MachineFacts {
   readonly cores: number;
   /** How to measure again, as the end of a sentence: "and measure again with …". */
   readonly again: string;
+  /** The sentence about another machine on the same core; undefined where there was none. */
+  readonly shared: string | undefined;
   /**
    * The sentence about other processes where single measurements are known to be disturbed.
    *
@@ -47,7 +49,7 @@ export interface MachineFacts {
 
 /** Warnings with a cause and a remedy; none on a quiet machine. */
 export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
-  const { conditions: all, threads, cores, again, disturbed } = facts;
+  const { conditions: all, threads, cores, again, shared, disturbed } = facts;
   const allCores = (conditions: Conditions): number => conditions.cores;
   const steal = shareOf(all, 'stealMs', allCores);
   const otherLoad = shareOf(all, 'othersMs', allCores);
@@ -64,6 +66,7 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
       `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or wait ${again}`,
     );
   }
+  if (shared !== undefined) warn('shared_core', shared);
   if (disturbed !== undefined) warn('other_load', disturbed(percent(otherLoad)));
   else if (otherLoad > LIMITS.otherLoad) {
     warn('other_load', `other processes took ${percent(otherLoad)} of the processors' time; stop them ${again}`);

@@ -6,6 +6,7 @@ import type { MeasureContext } from './measure-benchmark.js';
 import { openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
 import { recordRuns, sequenceIndex, shapeText } from './run-spans.js';
+import { withSharing } from './watch-conditions.js';
 import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
 
 const LOAD = { level: 'APPLICATION_TRACE' } as const;
@@ -28,7 +29,9 @@ async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRu
     context.recorder.section('load_model', LOAD, () => openBenchmark(requestOf(job), context)),
   );
   try {
-    const timed = await orRefuse('run', () => timeRuns(open, job.protocol, context));
+    const timed = await orRefuse('run', () =>
+      timeRuns(open, { ...job.protocol, threads: job.runOptions.threads }, context),
+    );
     recordRuns(context.recorder, timed);
     return timed;
   } finally {
@@ -95,6 +98,9 @@ export async function traceBenchmark(job: TraceJob, context: MeasureContext): Pr
     untracedMs: plain.runs.map(runDurationMs),
     tracedMs: profiled.runs.map(runDurationMs),
     kernels: kernelTraces(profiled.profile),
-    conditions: conditions(),
+    conditions: withSharing(conditions(), {
+      droppedRuns: plain.sharing.droppedRuns + profiled.sharing.droppedRuns,
+      sharedShare: Math.max(plain.sharing.sharedShare, profiled.sharing.sharedShare),
+    }),
   };
 }
