@@ -16,6 +16,7 @@ import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
+import { documentText } from '../json-documents.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
 
@@ -142,7 +143,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
       const table = kernelTable(layers);
       if (json === true) {
-        host.print(`${JSON.stringify({ model: name, system, traceId, ...table }, null, 2)}\n`);
+        host.print(documentText('model-trace', { model: name, system, traceId, ...table, rows: [...table.rows] }));
         return;
       }
       printTable(host, table);
