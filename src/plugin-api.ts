@@ -66,6 +66,8 @@ export { type Limits, type Protocol, protocolKey } from './measurement/protocol.
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
+export { machineWarnings, type NoiseWarning } from './measurement/noise.js';
+export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
 export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';

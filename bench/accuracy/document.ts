@@ -98,7 +98,7 @@ function section(outcome: Outcome): string[] {
     ...HEADER,
     ...report.models.map(row),
     '',
-    `![Predicted against measured latency](accuracy-${name}.svg)`,
+    `![Predicted against measured latency](accuracy-${name}.svg) ![Error of the estimates, with their intervals](accuracy-${name}-residuals.svg)`,
     '',
     `![Benchmarking time as models are added](accuracy-${name}-time.svg)`,
     '',

@@ -12,6 +12,7 @@ import type { EvaluationEvent } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { configurations, type Configuration } from './configurations.js';
 import { accuracyDocument } from './document.js';
+import { plotResiduals } from './plot-residuals.js';
 import { plotGrowth, plotPredictions } from './plots.js';
 import { type Outcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
@@ -30,8 +31,17 @@ function plotsOf({ configuration, report, growth }: Outcome): ReadonlyMap<string
   const points = report.models.flatMap(({ name: label, estimate_ms: y, end_to_end_ms: x }) => {
     return x === null || y === null ? [] : [{ x, y, label }];
   });
+  const residuals = report.models.flatMap((model) => {
+    const { name: label, estimate_ms: estimateMs, end_to_end_ms: measuredMs } = model;
+    const { estimate_low_ms: low, estimate_high_ms: high } = model;
+    if (measuredMs === null || estimateMs === null) return [];
+    return [
+      { label, measuredMs, estimateMs, interval: low === null || high === null ? undefined : ([low, high] as const) },
+    ];
+  });
   return new Map([
     [`accuracy-${name}.svg`, plotPredictions(`Latency of whole models, ${setting}`, points)],
+    [`accuracy-${name}-residuals.svg`, plotResiduals(`Error of the estimates, ${setting}`, residuals)],
     [`accuracy-${name}-time.svg`, plotGrowth(`Benchmarking time as models are added, ${setting}`, growth)],
   ]);
 }

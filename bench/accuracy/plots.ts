@@ -1,4 +1,5 @@
-import { escaped, line, linearScale, logScale, type Point, PLOT, svg, text } from './svg.js';
+import { LABEL, labelsBeside, widthOf } from './labels.js';
+import { escaped, line, linearScale, logScale, type Plot, type Point, PLOT, svg, text } from './svg.js';
 
 const BANDS = [
   { share: 0.1, fill: '#bf8700', label: '±10 %' },
@@ -33,6 +34,9 @@ export function plotPredictions(title: string, points: readonly Point[]): string
     const tip = `${label}: measured ${measured.toFixed(2)} ms, predicted ${predicted.toFixed(2)} ms`;
     return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escaped(tip)}</title></circle>`;
   });
+  const places = points.map((point) => ({ x: x.at(point.x), y: y.at(point.y), label: point.label }));
+  const key = { left, top, right: left + 100, bottom: top + 14 + BANDS.length * 20 };
+  const names = labelsBeside(places, { area: { left, top, right, bottom }, taken: [key] });
   const diagonal = line(
     [
       [x.at(low), y.at(low)],
@@ -46,26 +50,7 @@ export function plotPredictions(title: string, points: readonly Point[]): string
     yTitle: 'predicted (ms)',
     x,
     y,
-    content: [clip, ...bands, diagonal, ...marks, ...labelsOf(points, x.at, y.at), ...legend],
-  });
-}
-
-/** Names beside their points, alternately left and right, and not over one another. */
-function labelsOf(points: readonly Point[], xAt: (value: number) => number, yAt: (value: number) => number): string[] {
-  const taken: { x: number; y: number; end: number }[] = [];
-  const sorted = points.toSorted((a, b) => a.x - b.x);
-  return sorted.map(({ x, y, label }, index) => {
-    const width = label.length * 7;
-    const fitsLeft = xAt(x) - 8 - width > PLOT.x[0];
-    const fitsRight = xAt(x) + 8 + width < PLOT.x[1];
-    const isLeft = fitsLeft && (index % 2 === 0 || !fitsRight);
-    const at = { x: xAt(x) + (isLeft ? -8 - width : 8), y: yAt(y) + 4 };
-    const collides = (): boolean => {
-      return taken.some((other) => Math.abs(other.y - at.y) < 12 && at.x < other.end && other.x < at.x + width);
-    };
-    while (collides()) at.y += isLeft ? -6 : 6;
-    taken.push({ ...at, end: at.x + width });
-    return text(at.x, at.y, label, 'class="label"');
+    content: [clip, ...bands, diagonal, ...names, ...marks, ...legend],
   });
 }
 
@@ -76,9 +61,17 @@ export interface Growth {
   readonly brickSeconds: number;
 }
 
-/** Benchmarking time as models are added one by one. */
+/** Least distance of two names that stand aslant beside each other. */
+const LEAST_STEP = (LABEL.height + 1) * Math.SQRT2;
+
+/** Benchmarking time as models are added one by one; their names stand below their points. */
 export function plotGrowth(title: string, growth: readonly Growth[]): string {
-  const x = linearScale(growth.length, PLOT.x);
+  const steps = growth.length + 0.5;
+  const aslant = Math.max(...growth.map(({ model }) => widthOf(model))) / Math.SQRT2;
+  const left = Math.max(PLOT.x[0], aslant);
+  const right = Math.max(PLOT.x[1], left + steps * LEAST_STEP);
+  const plot: Plot = { x: [left, right], y: PLOT.y, bottom: PLOT.bottom + aslant };
+  const x = { at: (count: number): number => left + ((right - left) * count) / steps, ticks: [] };
   const highest = Math.max(...growth.flatMap(({ wholeSeconds, brickSeconds }) => [wholeSeconds, brickSeconds]));
   const y = linearScale(highest, PLOT.y);
   const curves = [
@@ -97,12 +90,17 @@ export function plotGrowth(title: string, growth: readonly Growth[]): string {
     const legendY = PLOT.y[1] + 14 + index * 20;
     const swatch = line(
       [
-        [PLOT.x[0] + 14, legendY - 4],
-        [PLOT.x[0] + 34, legendY - 4],
+        [left + 14, legendY - 4],
+        [left + 34, legendY - 4],
       ],
       `stroke="${color}" stroke-width="3"`,
     );
-    return [curve, ...dots, swatch, text(PLOT.x[0] + 42, legendY, label)].join('\n');
+    return [curve, ...dots, swatch, text(left + 42, legendY, label)].join('\n');
   });
-  return svg({ title, xTitle: 'models', yTitle: 'benchmarking time (s)', x, y, content: curves });
+  const names = growth.map(({ model }, at) => {
+    const place = `translate(${x.at(at + 1).toFixed(1)} ${PLOT.y[0] + LABEL.height + 2}) rotate(-45)`;
+    return text(0, 0, model, `class="label" text-anchor="end" transform="${place}"`);
+  });
+  const content = [...curves, ...names];
+  return svg({ title, xTitle: 'models, as they are added', yTitle: 'benchmarking time (s)', x, y, content, plot });
 }

@@ -12,9 +12,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-const WIDTH = 720;
-const HEIGHT = 480;
-const MARGIN = { left: 70, right: 24, top: 44, bottom: 56 } as const;
+const MARGIN = { left: 70, right: 24, top: 44 } as const;
 
 const STYLE = `<style>
   text { font: 13px system-ui, sans-serif; fill: #24292f; }
@@ -43,20 +41,45 @@ export function logScale(values: readonly number[], [from, to]: readonly [number
   };
 }
 
+/** 1, 2 or 5 times a power of ten, at least as large as asked. */
+function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+}
+
 /** From zero; about five round ticks. */
 export function linearScale(highest: number, [from, to]: readonly [number, number]): Scale {
-  const rough = highest / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const step = roundStep(highest / 5);
   const ticks = Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
   const top = ticks.at(-1) ?? highest;
   return { at: (value) => from + ((to - from) * value) / top, ticks };
 }
 
-export const PLOT = {
-  x: [MARGIN.left, WIDTH - MARGIN.right],
-  y: [HEIGHT - MARGIN.bottom, MARGIN.top],
-} as const satisfies Record<string, readonly [number, number]>;
+/** From one value below zero, or zero, to one above; about six round ticks. */
+export function signedScale(
+  [lowest, highest]: readonly [number, number],
+  [from, to]: readonly [number, number],
+): Scale {
+  const step = roundStep((highest - lowest) / 6);
+  const [first, last] = [Math.floor(lowest / step), Math.ceil(highest / step)];
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+  return { at: (value) => from + ((to - from) * (value - first * step)) / ((last - first) * step), ticks };
+}
+
+/** Where values are drawn: the ends of both axes in pixels, y from its lower end. */
+export interface Plot {
+  readonly x: readonly [number, number];
+  readonly y: readonly [number, number];
+  /** Below the lower end, for the names of ticks and of the axis. */
+  readonly bottom: number;
+}
+
+/** A plot in the size that shows well in a document. */
+export const PLOT: Plot = { x: [MARGIN.left, 696], y: [424, MARGIN.top], bottom: 56 };
+
+export function sizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {
+  return { width: x[1] + MARGIN.right, height: y[0] + bottom };
+}
 
 export function line(points: readonly (readonly [number, number])[], attributes: string): string {
   const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
@@ -67,9 +90,9 @@ export function text(x: number, y: number, content: string, attributes = ''): st
   return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escaped(content)}</text>`;
 }
 
-function axes(x: Scale, y: Scale, xTitle: string, yTitle: string): string[] {
-  const [left, right] = PLOT.x;
-  const [bottom, top] = PLOT.y;
+function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
+  const [left, right] = plot.x;
+  const [bottom, top] = plot.y;
   const number = (value: number): string => String(Number(value.toPrecision(6)));
   return [
     ...x.ticks.map((tick) =>
@@ -100,7 +123,7 @@ function axes(x: Scale, y: Scale, xTitle: string, yTitle: string): string[] {
       ],
       'class="axis"',
     ),
-    text((left + right) / 2, HEIGHT - 14, xTitle, 'text-anchor="middle"'),
+    text((left + right) / 2, sizeOf(plot).height - 14, xTitle, 'text-anchor="middle"'),
     text(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
   ];
 }
@@ -112,14 +135,18 @@ export interface Drawing {
   readonly x: Scale;
   readonly y: Scale;
   readonly content: readonly string[];
+  /** Default: {@link PLOT}. */
+  readonly plot?: Plot;
 }
 
-export function svg({ title, xTitle, yTitle, x, y, content }: Drawing): string {
+export function svg(drawing: Drawing): string {
+  const { title, content, plot = PLOT } = drawing;
+  const { width, height } = sizeOf(plot);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">`,
     STYLE,
     text(MARGIN.left, 26, title, 'class="title"'),
-    ...axes(x, y, xTitle, yTitle),
+    ...axes(drawing),
     ...content,
     '</svg>',
     '',

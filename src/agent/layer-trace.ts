@@ -1,3 +1,5 @@
+import type { Conditions } from '../measurement/conditions.js';
+
 /** A kernel of a model, over all runs that executed it. */
 export interface KernelTrace {
   /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes, whose time has this one in it. */
@@ -21,4 +23,6 @@ export interface LayerTrace {
   readonly tracedMs: readonly number[];
   /** In the order in which they are executed. */
   readonly kernels: readonly KernelTrace[];
+  /** The load on the machine meanwhile; undefined where it does not tell. */
+  readonly conditions?: Conditions | undefined;
 }

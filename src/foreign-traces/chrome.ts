@@ -1,7 +1,7 @@
 import { ownValue } from '../base/own-value.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
-import { emitPlatformSpan } from './platform-span.js';
+import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -59,8 +59,8 @@ class OpenEvents {
     this.open--;
     // Arguments of the end event are added to those of the begin event.
     const args = {
-      ...(isEntry(begun.event['args']) ? begun.event['args'] : {}),
-      ...(isEntry(event['args']) ? event['args'] : {}),
+      ...argumentsOf(begun.event),
+      ...argumentsOf(event),
     };
     const { startUs, place } = begun;
     return { event: { ...begun.event, args }, startUs, durationUs: endUs - startUs, place };
@@ -70,9 +70,13 @@ class OpenEvents {
 /** Phases of events that take time: complete, begin and end. */
 const TIMED = new Set(['X', 'B', 'E']);
 
+function argumentsOf({ args }: Entry): Entry {
+  return isEntry(args) ? args : {};
+}
+
 /**
  * Chrome's trace events, which Perfetto opens as well. Layers are events whose arguments are the platform's tags
- * (layer_sequence_index, op_name, …), as `--trace-out` writes them, and PyTorch's operators, recorded with
+ * (layer_sequence_index, op_name, …), as `--trace-out` and `trace export` write them, and PyTorch's operators, recorded with
  * `record_shapes`: those that no other operator called.
  */
 export const chrome: TraceReader = {
@@ -85,15 +89,18 @@ export const chrome: TraceReader = {
       if (!(durationUs >= 0) || !Number.isFinite(durationUs)) {
         throw traceError(source, place, `dur: expected microseconds from zero up, found ${durationUs}`);
       }
-      const args = isEntry(event['args']) ? event['args'] : {};
+      const args = argumentsOf(event);
       const trace = String(event['pid']);
       const name = typeof event['name'] === 'string' ? event['name'] : '';
       const call = { trace, thread: threadOf(event), name, args, startUs, durationUs, place };
       if (event['cat'] === 'cpu_op') operators.add(call);
       else if (event['cat'] === 'user_annotation') operators.addRange(call);
       else {
+        // A trace with an id may have spans of several processes.
+        const traceId = traceIdOf(ownValue(args, 'trace_id'));
         const span = {
-          trace,
+          trace: traceId ?? trace,
+          traceId,
           process: trace,
           name,
           durationMs: durationUs / 1000,
@@ -106,6 +113,10 @@ export const chrome: TraceReader = {
       const place = `byte ${offset}`;
       if (!isEntry(value)) throw traceError(source, place, `expected an event, found ${quoted(JSON.stringify(value))}`);
       const { ph } = value;
+      if (ph === 'M' && value['name'] === 'process_name') {
+        const system = systemOf((key) => ownValue(argumentsOf(value), key));
+        if (system !== undefined) emit({ kind: 'system', process: String(value['pid']), system }, place);
+      }
       if (typeof ph !== 'string' || !TIMED.has(ph)) return;
       const startUs = microseconds(value['ts']);
       if (!Number.isFinite(startUs)) throw traceError(source, place, 'ts: expected microseconds');

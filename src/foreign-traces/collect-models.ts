@@ -11,6 +11,9 @@ const MOST_MODELS = 10_000;
 /** Traces of one file that are waited for at once. */
 const MOST_OPEN_TRACES = 200_000;
 
+/** Ids of traces that are kept for one model; of more, none is. */
+const MOST_TRACE_IDS = 1000;
+
 /** A layer with its executions. */
 export interface MeasuredLayer extends TracedLayer {
   /** None where the trace only describes the layer. Of very many, an evenly spread part. */
@@ -27,6 +30,8 @@ export interface TracedModel {
   readonly system: string | undefined;
   /** The file. */
   readonly source: string;
+  /** Ids of the traces that it is from, by which they are known in every format; none where the file has none. */
+  readonly traceIds: readonly string[];
   readonly layers: readonly MeasuredLayer[];
   /** Executions of the whole model, its layers not traced meanwhile. */
   readonly wholeMs: readonly number[];
@@ -39,16 +44,29 @@ class Gathered {
   readonly layers = new Map<number, Samples>();
   readonly whole = new Samples();
   readonly tracedWhole = new Samples();
+  private readonly ids = new Set<string>();
+  private hasAllIds = true;
 
   constructor(
     readonly model: string | undefined,
     readonly system: string | undefined,
   ) {}
+
+  /** Notes that it has something of a trace. */
+  addTrace(id: string | undefined): void {
+    if (id !== undefined && this.ids.size < MOST_TRACE_IDS) this.ids.add(id);
+    if (id === undefined || !this.ids.has(id)) this.hasAllIds = false;
+  }
+
+  /** None where a part of it is of another trace. */
+  get traceIds(): readonly string[] {
+    return this.hasAllIds ? [...this.ids] : [];
+  }
 }
 
 /** Statements whose model or system is not known yet, in a form that takes little room. */
 interface Pending {
-  readonly trace: string;
+  readonly traceId: string | undefined;
   readonly process: string | undefined;
   /** Numbers of layers, or what stands for the whole model. */
   readonly what: number[];
@@ -119,7 +137,7 @@ export class ModelCollector {
   }
 
   private note(
-    { trace, process, durationsMs }: Extract<TraceRecord, { kind: 'layer' | 'whole' }>,
+    { trace, traceId, process, durationsMs }: Extract<TraceRecord, { kind: 'layer' | 'whole' }>,
     what: number,
     place: string,
   ): void {
@@ -133,18 +151,22 @@ export class ModelCollector {
     const knowsModel = model !== undefined || this.modelOf.has(trace);
     if (knowsModel && (process === undefined || system !== undefined)) {
       const gathered = this.gatheredFor(model, system, place);
+      gathered.addTrace(traceId);
       for (const value of values) this.put(gathered, what, value);
       return;
     }
     if (process !== undefined && system === undefined) this.waitFor(process, trace);
-    const pending = this.pendingFor(trace, process, place);
+    const pending = this.pendingFor({ trace, traceId, process }, place);
     for (const value of values) {
       pending.what.push(what);
       pending.durationsMs.push(value);
     }
   }
 
-  private pendingFor(trace: string, process: string | undefined, place: string): Pending {
+  private pendingFor(
+    { trace, traceId, process }: Pick<Extract<TraceRecord, { kind: 'layer' }>, 'trace' | 'traceId' | 'process'>,
+    place: string,
+  ): Pending {
     let ofTrace = this.pending.get(trace);
     if (ofTrace === undefined) {
       if (this.pending.size >= MOST_OPEN_TRACES) {
@@ -156,7 +178,7 @@ export class ModelCollector {
     }
     let pending = ofTrace.get(process);
     if (pending === undefined) {
-      pending = { trace, process, what: [], durationsMs: [] };
+      pending = { traceId, process, what: [], durationsMs: [] };
       ofTrace.set(process, pending);
     }
     return pending;
@@ -164,8 +186,9 @@ export class ModelCollector {
 
   /** Moves waiting statements to their model and system, as far as these are known. */
   private settle(trace: string): void {
-    for (const { process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
+    for (const { traceId, process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
       const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
+      gathered.addTrace(traceId);
       if (process !== undefined) this.waitNoMore(process, trace);
       for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED);
     }
@@ -233,13 +256,14 @@ export class ModelCollector {
    */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);
-    return [...this.gathered.values()].map(({ model, system, layers, whole, tracedWhole }) => {
+    return [...this.gathered.values()].map(({ model, system, traceIds, layers, whole, tracedWhole }) => {
       const ids = this.leaves([...layers.keys()]);
       if (onePerPosition) this.refuseTwice(ids, model);
       return {
         model,
         system,
         source: this.source,
+        traceIds,
         layers: ids
           .map((id) => {
             const samples = layers.get(id);

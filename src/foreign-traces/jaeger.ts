@@ -1,5 +1,5 @@
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, systemOf } from './platform-span.js';
+import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -27,13 +27,14 @@ function taggedBy(tags: unknown): (name: string) => unknown {
 
 function readSpan(value: unknown, trace: string, source: string, place: string, emit: Emit): void {
   if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
-  const { operationName, duration, tags, processID } = value;
+  const { traceID, operationName, duration, tags, processID } = value;
   // Microseconds.
   if (typeof duration !== 'number') {
     throw traceError(source, place, `duration: expected a number, found ${quoted(JSON.stringify(duration ?? null))}`);
   }
   const span = {
     trace,
+    traceId: traceIdOf(traceID),
     process: processOf(trace, processID),
     name: typeof operationName === 'string' ? operationName : '',
     durationMs: duration / 1000,

@@ -1,5 +1,5 @@
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, systemOf } from './platform-span.js';
+import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -55,6 +55,7 @@ function readSpan(value: unknown, system: string | undefined, source: string, pl
   const { name, traceId, attributes } = value;
   const span = {
     trace: String(traceId),
+    traceId: traceIdOf(traceId),
     process: system,
     name: typeof name === 'string' ? name : '',
     durationMs: Number(end - start) / 1e6,

@@ -8,6 +8,13 @@ import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');
 
+/** An id as OpenTelemetry writes it, since Jaeger leaves leading zeros out; undefined for what is none. */
+export function traceIdOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[0-9a-f]{1,32}$/i.test(value)
+    ? value.toLowerCase().padStart(32, '0')
+    : undefined;
+}
+
 /** Name of the span of one execution of a whole model. */
 const PREDICT = 'c_predict';
 
@@ -25,6 +32,8 @@ const HOST_TAGS = [
 /** A span as every tracing system has it. */
 export interface PlatformSpan {
   readonly trace: string;
+  /** The same trace has it in every format; undefined where the format keeps none. */
+  readonly traceId: string | undefined;
   readonly process?: string | undefined;
   readonly name: string;
   readonly durationMs: number;
@@ -47,14 +56,26 @@ function levelOf(value: unknown): number | undefined {
 /** Names of layers in traces of the platform's Python agents: <0-1-2>__<name>__<Type>. */
 const PYTHON_NAME = /^(?<index>\d+(?:-\d+)*)__(?<name>.*)__(?<type>[^_].*)$/;
 
-function tensorsOf(span: PlatformSpan, names: readonly string[]): readonly TracedTensor[] | undefined {
+/** Separated by semicolons, one for each tensor. */
+function typesOf(value: unknown, count: number): readonly (string | undefined)[] | undefined {
+  const types = typeof value === 'string' ? value.split(';', count + 1) : [];
+  return types.length === count ? types.map((type) => (type === '' ? undefined : type)) : undefined;
+}
+
+function tensorsOf(
+  span: PlatformSpan,
+  side: 'input' | 'output',
+  names: readonly string[],
+): readonly TracedTensor[] | undefined {
   for (const name of names) {
     const value = span.tag(name);
     const text = typeof value === 'string' ? value : Array.isArray(value) ? JSON.stringify(value) : undefined;
     const shapes = text === undefined ? undefined : parseShapes(text);
     if (shapes === undefined) continue;
-    const elementType = textOf(span.tag('element_type'));
-    return shapes.map((dims) => ({ elementType, dims }));
+    // Older traces have the type of the first output only.
+    const first = side === 'output' ? textOf(span.tag('element_type')) : undefined;
+    const types = typesOf(span.tag(`${side}_types`), shapes.length) ?? [first];
+    return shapes.map((dims, index) => ({ elementType: types[index], dims }));
   }
   return undefined;
 }
@@ -95,8 +116,8 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
     operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? '',
     signature: textOf(span.tag('signature')),
     attributes: attributesOf(span.tag('attributes')),
-    inputs: tensorsOf(span, ['input_shapes', 'input_shape']),
-    outputs: tensorsOf(span, ['output_shapes', 'output_shape', 'shape']),
+    inputs: tensorsOf(span, 'input', ['input_shapes', 'input_shape']),
+    outputs: tensorsOf(span, 'output', ['output_shapes', 'output_shape', 'shape']),
     operations: countOf(span.tag('operations')),
     bytes: countOf(span.tag('bytes')),
     after: Array.isArray(after) ? after.filter((value): value is number => Number.isInteger(value)) : undefined,
@@ -122,7 +143,7 @@ export function systemOf(tag: (name: string) => unknown): string | undefined {
  * FRAMEWORK_TRACE, layer_sequence_index, op_name, shape}; `evaluation_…` {model_name, model_version}.
  */
 export function emitPlatformSpan(span: PlatformSpan, source: string, place: string, emit: Emit): void {
-  const { trace, process, durationMs } = span;
+  const { trace, traceId, process, durationMs } = span;
   if (!Number.isFinite(durationMs) || durationMs < 0) {
     throw traceError(source, place, `a duration of ${durationMs} ms; expected a time from zero up`);
   }
@@ -133,11 +154,11 @@ export function emitPlatformSpan(span: PlatformSpan, source: string, place: stri
   const evaluated = levelOf(span.tag('evaluation_trace_level'));
   if (span.name === PREDICT || evaluated !== undefined) {
     const layersTraced = (evaluated ?? FRAMEWORK_LEVEL) >= FRAMEWORK_LEVEL;
-    emit({ kind: 'whole', trace, process, layersTraced, durationsMs: [durationMs] }, place);
+    emit({ kind: 'whole', trace, traceId, process, layersTraced, durationsMs: [durationMs] }, place);
     return;
   }
   const level = levelOf(span.tag('trace_level'));
   if (level !== undefined && level !== FRAMEWORK_LEVEL) return;
   const layer = layerOf(span, place, source);
-  if (layer !== undefined) emit({ kind: 'layer', trace, process, layer, durationsMs: [durationMs] }, place);
+  if (layer !== undefined) emit({ kind: 'layer', trace, traceId, process, layer, durationsMs: [durationMs] }, place);
 }

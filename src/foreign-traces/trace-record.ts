@@ -33,6 +33,8 @@ export interface TracedLayer {
 interface Belonging {
   /** Statements with the same one are of one model. */
   readonly trace: string;
+  /** The trace's id in every format; absent where its producer gives none. */
+  readonly traceId?: string | undefined;
   /** Statements with the same one are of one system; absent where a file has only one. */
   readonly process?: string | undefined;
 }

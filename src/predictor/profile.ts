@@ -9,6 +9,9 @@ export interface ProfiledKernel {
   readonly durationNs: number;
   readonly inputDims: readonly (readonly number[])[];
   readonly outputDims: readonly (readonly number[])[];
+  /** Element types of the same tensors. */
+  readonly inputTypes: readonly string[];
+  readonly outputTypes: readonly string[];
   /** Of its first output. */
   readonly elementType: string;
   /** Kernels of the subgraphs of If, Loop and Scan that it executed. Its own time includes theirs. */

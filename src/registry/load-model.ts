@@ -22,6 +22,8 @@ export interface LoadedModel {
   /** Its name in reports. */
   readonly name: string;
   readonly model: Model;
+  /** The same as in its file, where that leaves dimensions open. */
+  readonly open?: Model | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
   /** Notes on its manifest. */
@@ -76,7 +78,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
   const weights = isHere ? weightsOfFile(resolved.source.path, model) : undefined;
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
-  return { name, symbols, notes: [], weights, model: bound };
+  return { name, symbols, notes: [], weights, model: bound, open: symbols.length > 0 ? model : undefined };
 }
 
 /** A reference outside of a manifest has no line number. */

@@ -1,11 +1,9 @@
-import type { SpanDocument } from './span-document.js';
-
 /** Spans with the same key, in the order in which they come. */
-export function spansBy(
-  spans: readonly SpanDocument[],
-  keyOf: (span: SpanDocument) => string,
-): ReadonlyMap<string, readonly SpanDocument[]> {
-  const groups = new Map<string, SpanDocument[]>();
+export function spansBy<Span>(
+  spans: readonly Span[],
+  keyOf: (span: Span) => string,
+): ReadonlyMap<string, readonly Span[]> {
+  const groups = new Map<string, Span[]>();
   for (const span of spans) {
     const key = keyOf(span);
     const group = groups.get(key);

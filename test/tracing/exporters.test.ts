@@ -26,6 +26,53 @@ function span(span_id: string, parent_span_id: string, changes: Partial<SpanDocu
   });
 }
 
+describe("a stored trace as Chrome's events", () => {
+  interface ChromeEvent {
+    readonly ph: string;
+    readonly name: string;
+    readonly pid: number;
+    readonly tid?: number;
+    readonly ts?: number;
+    readonly dur?: number;
+    readonly args: Readonly<Record<string, unknown>>;
+  }
+  const eventsOf = (spans: readonly SpanDocument[]): readonly ChromeEvent[] =>
+    (JSON.parse(SPAN_EXPORTERS.chrome(spans)) as { readonly traceEvents: readonly ChromeEvent[] }).traceEvents;
+  const timed = (id: string, startUs: number, endUs: number, changes: Partial<SpanDocument> = {}): SpanDocument => {
+    const at = (us: number): string => `${1_795_248_325_802_495_552n + BigInt(us) * 1000n}`;
+    return span(id.repeat(16), '', { start_unix_nano: at(startUs), end_unix_nano: at(endUs), ...changes });
+  };
+
+  test('has each span with its times in microseconds, its attributes and ids', () => {
+    const [process, event] = eventsOf([
+      span(CHILD, ROOT, { attributes: { op_name: 'Conv' }, status: 'error', status_message: 'broken' }),
+    ]);
+    assert.deepEqual(process, {
+      ph: 'M',
+      name: 'process_name',
+      pid: 1,
+      args: { 'service.name': 'tested', 'process.pid': 7, name: 'tested' },
+    });
+    assert.deepEqual([event?.ph, event?.ts, event?.dur], ['X', 0, 176.565]);
+    const ids = { trace_id: TRACE, span_id: CHILD, parent_span_id: ROOT };
+    assert.deepEqual(event?.args, { op_name: 'Conv', error: 'broken', ...ids });
+  });
+
+  test('has spans on one thread where they follow or hold one another, else on several', () => {
+    const spans = [timed('1', 0, 10), timed('2', 0, 4), timed('3', 4, 10), timed('4', 5, 12), timed('5', 12, 13)];
+    const threads = eventsOf(spans).flatMap(({ ph, tid }) => (ph === 'X' ? [tid] : []));
+    assert.deepEqual(threads, [1, 1, 1, 2, 1]);
+  });
+
+  test('has a process for each that made spans', () => {
+    const other = { 'service.name': 'agent' };
+    const pids = eventsOf([timed('1', 0, 10), timed('2', 1, 2, { resource: other })]).map(
+      ({ ph, pid }) => `${ph} ${pid}`,
+    );
+    assert.deepEqual(pids, ['M 1', 'X 1', 'M 2', 'X 2']);
+  });
+});
+
 describe('a stored trace', () => {
   const spans = [
     span(ROOT, ''),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { chain, FOUR_LAYERS, QUICK } from '../cli/support/tiny-models.js';
 import { deadline, workplace } from '../cli/support/command.js';
@@ -73,6 +74,15 @@ describe('the store', () => {
       assert.equal(layers.length, 4 * FOUR_LAYERS.length);
     },
   );
+
+  test('`trace model` warns of noise, with its remedy', deadline, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
+    const cores = availableParallelism();
+    const traced = await place.run(['trace', 'model', model, '--runs', '2', '--threads', String(cores + 1)]);
+    assert.equal(traced.code, 0, traced.stderr);
+    assert.match(traced.stderr, new RegExp(`${cores + 1} threads share ${cores} cores; ask for fewer with --threads`));
+  });
 
   test('says so where a trace is not in it', deadline, async (t) => {
     const place = await workplace(t);

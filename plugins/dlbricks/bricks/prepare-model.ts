@@ -11,6 +11,7 @@ import {
   type OptimizedGraph,
   type RunOptions,
   unusableModel,
+  symbolicBenchmark,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
@@ -63,6 +64,12 @@ export function granularityOf(
   return granularity ?? (cut === 'kernel' && !together ? KERNELS_OF_COPIES : 1);
 }
 
+/** How the graph to cut is made. */
+export interface GraphSettings extends Pick<CutSettings, 'cut' | 'runOptions'> {
+  /** Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are bound. */
+  readonly isOpen?: boolean;
+}
+
 /** The graph of a model that is cut, and the cost of making it. */
 export interface GraphToCut {
   readonly graph: LayerGraph;
@@ -82,8 +89,8 @@ export interface GraphToCut {
  * that the file does not state. At the kernel cut it is the graph that the runtime executes.
  */
 export async function graphToCut(
-  { model }: LoadedModel,
-  { cut, runOptions }: Pick<CutSettings, 'cut' | 'runOptions'>,
+  { model, open }: LoadedModel,
+  { cut, runOptions, isOpen = false }: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<GraphToCut> {
@@ -91,7 +98,8 @@ export async function graphToCut(
     const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
     return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const optimized = await agent.optimize(weightlessBenchmark(model), runOptions, signal);
+  const given = isOpen && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
+  const optimized = await agent.optimize(given, runOptions, signal);
   const { benchmark, values, costMs } = optimized;
   const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
   return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs, optimized };

@@ -22,7 +22,7 @@ import { type Reuse, REUSES } from '../traces/find-occurrences.js';
 import { onnxTarget } from '../traces/onnx-target.js';
 import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
-import { openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
+import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
 import { traceReportResult, traceTable } from '../traces/trace-tables.js';
 import { prepareOutputs, writeShown } from './exports.js';
@@ -130,7 +130,10 @@ function targetInTraces(reference: string, book: TraceBook): Target {
   throw new PlatformError('not_found', `${reference}: the traces have no model of this name; they have:${known}`);
 }
 
-/** The cut that fits the traces: frameworks trace layers, optimizing runtimes trace kernels. */
+/**
+ * The graph that fits the traces: frameworks trace layers, optimizing runtimes trace kernels, which are others where the
+ * runtime does not know all dimensions when it opens the model.
+ */
 async function estimateOnnx(
   model: LoadedModel,
   options: ComposeTracesOptions,
@@ -142,14 +145,27 @@ async function estimateOnnx(
     granularity: options.granularity ?? 1,
     runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads),
   };
-  const sumOf = async (cut: 'layer' | 'kernel'): Promise<TracedSum> =>
-    estimator.sum(await onnxTarget(model, { ...settings, cut }, agent, host.signal));
-  if (options.cut !== undefined) return sumOf(options.cut);
-  const layers = await sumOf('layer');
-  if (layers.measuredShare === 1) return layers;
-  const kernels = await sumOf('kernel');
-  const better = kernels.coverage - layers.coverage || kernels.measuredShare - layers.measuredShare;
-  return better > 0 ? kernels : layers;
+  const sumOf = async (graph: FileGraph): Promise<TracedSum> =>
+    estimator.sum(await onnxTarget(model, { ...settings, graph }, agent, host.signal));
+  const [first, ...others] = graphsOf(model, options);
+  let best = await sumOf(first);
+  for (const graph of others) {
+    if (best.measuredShare === 1) break;
+    const sum = await sumOf(graph);
+    const better = sum.coverage - best.coverage || sum.measuredShare - best.measuredShare;
+    if (better > 0) best = sum;
+  }
+  return best;
+}
+
+/** The graphs of a model that traces may be of, in the order in which they are tried. */
+function graphsOf(
+  { open }: LoadedModel,
+  { cut }: ComposeTracesOptions,
+): readonly [FileGraph, ...(readonly FileGraph[])] {
+  if (cut === 'layer') return ['source'];
+  const openToo = open === undefined ? [] : (['optimized_open'] as const);
+  return cut === 'kernel' ? ['optimized', ...openToo] : ['source', 'optimized', ...openToo];
 }
 
 /** Composes from traces: `dlbricks compose --from-traces` and `--from-store`. */

@@ -93,8 +93,9 @@ export function registerImport(parent: Command, host: CommandHost): void {
       'after',
       `
 Formats: onnxruntime (a profile), chrome (PyTorch's profiler, Perfetto,
---trace-out), jaeger, otlp, and layer tables as jsonl or csv; docs/traces.md
-lists the fields of each. Importing a file twice changes nothing.
+--trace-out, trace export), jaeger, otlp, and layer tables as jsonl or csv;
+docs/traces.md lists the fields of each. Importing a file twice changes nothing,
+and a trace that is imported in two formats counts once.
 
 Examples:
   mlmodelscope dlbricks import profile.json --model resnet50 --system laptop

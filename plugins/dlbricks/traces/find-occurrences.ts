@@ -1,4 +1,4 @@
-import { type Known, matchKey, knownOf, MATCH_LEVELS, type MatchLevel } from './match-level.js';
+import { keysToFind, type Known, knownOf, MATCH_LEVELS, matchKey, type MatchLevel } from './match-level.js';
 import type { Occurrence, Target, TraceSequence } from './trace-book.js';
 
 /** The measurements that an estimate may use: the model's own, the other models', or all. */
@@ -59,8 +59,7 @@ export class OccurrenceIndex {
   /** Keys of a sequence at a level, one for each set of facts that an occurrence holds. */
   private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {
     return [...(this.known.get(level) ?? [])].flatMap((known) => {
-      const keys = [false, true].map((onlyActivations) => matchKey(layers, level, known, onlyActivations));
-      return keys.flatMap((key) => (key === undefined ? [] : [`${level} ${known} ${key}`]));
+      return keysToFind(layers, level, known).map((key) => `${level} ${known} ${key}`);
     });
   }
 

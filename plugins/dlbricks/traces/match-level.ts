@@ -1,7 +1,7 @@
 import type { TracedLayer, TracedTensor } from '../../../src/plugin-api.js';
 
 /** The facts by which two layers count as the same, the strongest first. */
-export const MATCH_LEVELS = ['signature', 'attributes', 'shapes'] as const;
+export const MATCH_LEVELS = ['signature', 'attributes', 'shapes', 'partial'] as const;
 
 export type MatchLevel = (typeof MATCH_LEVELS)[number];
 
@@ -14,6 +14,7 @@ export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   signature: 'signature',
   attributes: 'operator, attributes and shapes',
   shapes: 'operator and shapes',
+  partial: 'operator and the shapes that the trace kept of its weights',
   fill: 'filled in from other layers of the operator',
 };
 
@@ -24,13 +25,22 @@ export interface LayerFacts extends Pick<
 > {
   /** Indices of the inputs that are not weights, where known: tables often leave weights out. */
   readonly activations?: readonly number[] | undefined;
+  /** As the graph or the trace calls the layer. */
+  readonly name?: string | undefined;
 }
 
-/** Which of inputs, outputs and element types are compared: those that the trace holds. */
-export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't'}`;
+/**
+ * What is compared, which is what the trace holds: inputs, outputs, and the element types of all tensors (t) or of the
+ * first output only (f).
+ */
+export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't' | 'f'}`;
 
 function hasTypes(facts: LayerFacts): boolean {
   return [...(facts.inputs ?? []), ...(facts.outputs ?? [])].every(({ elementType }) => elementType !== undefined);
+}
+
+function hasOutputType({ outputs = [] }: LayerFacts): boolean {
+  return outputs[0]?.elementType !== undefined;
 }
 
 /** The facts that all of these layers have; '' where they are too few for the level. */
@@ -40,7 +50,13 @@ export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known
   const i = layers.every(({ inputs }) => inputs !== undefined) ? 'i' : '';
   const o = layers.every(({ outputs }) => outputs !== undefined) ? 'o' : '';
   if (i === '' && o === '') return '';
-  return `${i}${o}${layers.every(hasTypes) ? 't' : ''}`;
+  return `${i}${o}${layers.every(hasTypes) ? 't' : layers.every(hasOutputType) ? 'f' : ''}`;
+}
+
+/** Whether layers have all facts that are to be compared. */
+function hasAll(layers: readonly LayerFacts[], level: MatchLevel, known: Known): boolean {
+  const own = knownOf(layers, level);
+  return [...known].every((fact) => own.includes(fact) || (fact === 'f' && layers.every(hasOutputType)));
 }
 
 /** One text for equal attributes, in any order. */
@@ -51,41 +67,78 @@ function canonical(value: unknown): unknown {
   return entries.map(([key, inner]) => [key, canonical(inner)]);
 }
 
-function tensorsKey(tensors: readonly TracedTensor[], known: Known): unknown {
-  return tensors.map(({ elementType, dims }) => (known.includes('t') ? [elementType, dims] : dims));
+function tensorsKey(tensors: readonly TracedTensor[], isTyped: (index: number) => boolean): unknown {
+  return tensors.map(({ elementType, dims }, index) => (isTyped(index) ? [elementType, dims] : dims));
 }
+
+/** The size of a convolution's kernel shows neither in its input nor in its output. */
+const CONVOLUTION = /conv/i;
 
 /**
  * A text that is equal for layers, or sequences of layers, that are the same at a level.
  *
  * @param known the facts to compare
- * @param onlyActivations leaves weights out of the inputs
+ * @param compared for each layer, the indices of the inputs to compare; default: all
  * @returns undefined where the layers lack one of them
  */
 export function matchKey(
   layers: readonly LayerFacts[],
   level: MatchLevel,
   known: Known,
-  onlyActivations = false,
+  compared?: readonly (readonly number[])[],
 ): string | undefined {
   if (level === 'signature') {
     const signatures = layers.map(({ signature }) => signature);
     return signatures.every((signature) => signature !== undefined) ? JSON.stringify(signatures) : undefined;
   }
-  const own = knownOf(layers, level);
-  if (known === '' || ![...known].every((fact) => own.includes(fact))) return undefined;
-  if (onlyActivations && layers.some(({ activations }) => activations === undefined)) return undefined;
+  if (known === '' || !hasAll(layers, level, known)) return undefined;
+  const isTyped = known.includes('t');
   return JSON.stringify(
-    layers.map(({ operator, attributes, inputs = [], outputs = [], activations }) => {
-      const compared = onlyActivations ? (activations ?? []).flatMap((index) => inputs[index] ?? []) : inputs;
+    layers.map(({ operator, attributes, inputs = [], outputs = [], name = '' }, i) => {
+      const chosen = compared === undefined ? inputs : (compared[i] ?? []).flatMap((index) => inputs[index] ?? []);
       return [
         operator,
         level === 'attributes' ? canonical(attributes) : 0,
-        known.includes('i') ? tensorsKey(compared, known) : 0,
-        known.includes('o') ? tensorsKey(outputs, known) : 0,
+        level === 'partial' && CONVOLUTION.test(operator) ? name : 0,
+        known.includes('i') ? tensorsKey(chosen, () => isTyped) : 0,
+        known.includes('o') ? tensorsKey(outputs, (index) => isTyped || (index === 0 && known.includes('f'))) : 0,
       ];
     }),
   );
+}
+
+/** Operators with more weights are not prepacked. */
+const MOST_WEIGHTS = 16;
+
+/** Most weights of one kernel that runtimes prepack: two of an LSTM. */
+const MOST_PREPACKED = 2;
+
+/** Every choice of one to `most` of these indices. */
+function choices(indices: readonly number[], most: number): readonly (readonly number[])[] {
+  if (most === 0) return [];
+  return indices.flatMap((first, i) => {
+    return [[first], ...choices(indices.slice(i + 1), most - 1).map((rest) => [first, ...rest])];
+  });
+}
+
+/**
+ * The texts by which measurements of these layers may be found at a level. Tables often leave all weights out, and the
+ * profile of ONNX Runtime those that the runtime has prepacked: `[1,2048];[1000]` for a Gemm with a bias.
+ *
+ * @param known the facts that the measurements hold
+ */
+export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, known: Known): readonly string[] {
+  const keys = (compared: readonly (readonly (readonly number[])[] | undefined)[]): readonly string[] =>
+    compared.flatMap((chosen) => matchKey(layers, level, known, chosen) ?? []);
+  const activations = layers.flatMap((layer) => (layer.activations === undefined ? [] : [layer.activations]));
+  if (level === 'signature' || activations.length < layers.length) return level === 'partial' ? [] : keys([undefined]);
+  if (level !== 'partial') return keys([undefined, activations]);
+  const [layer, second] = layers;
+  if (layer === undefined || second !== undefined) return [];
+  const indices = (layer.inputs ?? []).map((_input, index) => index);
+  const weights = indices.filter((index) => layer.activations?.includes(index) !== true);
+  if (weights.length > MOST_WEIGHTS) return [];
+  return keys(choices(weights, MOST_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
 }
 
 /** Identity of a sequence, as far as its trace shows: equal for those that are one unique layer. */

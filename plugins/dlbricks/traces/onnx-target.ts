@@ -10,11 +10,11 @@ import {
 } from '../../../src/plugin-api.js';
 import { cutBrick } from '../bricks/brick.js';
 import { graphToCut } from '../bricks/prepare-model.js';
-import { type Cut, sequencesOf } from '../cut/cut.js';
+import { sequencesOf } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
 import { edgesOf } from '../cut/layer-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
-import type { Target, TraceSequence } from './trace-book.js';
+import type { FileGraph, Target, TraceSequence } from './trace-book.js';
 
 type Attribute = Node['attributes'][number];
 
@@ -51,6 +51,7 @@ function factsOf(graph: LayerGraph, node: Node, signature: string): LayerFacts {
   const inputs = node.inputs.filter((name) => name !== '');
   return {
     operator: node.opType,
+    name: node.name,
     signature,
     attributes: Object.fromEntries(node.attributes.map((attribute) => [attribute.name, valueOf(attribute)])),
     inputs: tensors(inputs),
@@ -67,14 +68,26 @@ function factsOf(graph: LayerGraph, node: Node, signature: string): LayerFacts {
  */
 export async function onnxTarget(
   loaded: LoadedModel,
-  settings: { readonly cut: Cut; readonly granularity: number; readonly runOptions: RunOptions },
+  settings: {
+    readonly graph: FileGraph;
+    readonly granularity: number;
+    readonly runOptions: RunOptions;
+  },
   agent: () => Promise<BenchmarkAgent>,
   signal: AbortSignal,
 ): Promise<Target> {
-  const { cut, granularity } = settings;
+  const { granularity, runOptions } = settings;
+  const cut = settings.graph === 'source' ? 'layer' : 'kernel';
   const needsAgent = cut === 'kernel' || !isCompletelyTyped(loaded.model);
   const graph = needsAgent
-    ? (await graphToCut(loaded, settings, await agent(), signal)).graph
+    ? (
+        await graphToCut(
+          loaded,
+          { cut, runOptions, isOpen: settings.graph === 'optimized_open' },
+          await agent(),
+          signal,
+        )
+      ).graph
     : layerGraph(loaded.model);
   const uses = lastUses(graph);
   const cuts = sequencesOf(graph, cut, granularity);
@@ -85,5 +98,12 @@ export async function onnxTarget(
     const position = first === last ? String(first) : `${first}..${last}`;
     return { position, name: graph.layers[first]?.name ?? '', layers, identity: identityOf(layers) };
   });
-  return { name: loaded.name, layers: graph.layers.length, sequences, edges: edgesOf(graph, cuts), wholeMs: undefined };
+  return {
+    name: loaded.name,
+    graph: settings.graph,
+    layers: graph.layers.length,
+    sequences,
+    edges: edgesOf(graph, cuts),
+    wholeMs: undefined,
+  };
 }

@@ -7,7 +7,7 @@ import {
   type TracedModel,
   z,
 } from '../../../src/plugin-api.js';
-import { nameOf } from './trace-book.js';
+import { nameOf } from './model-name.js';
 
 /** Keys of a store are short. */
 const MOST_NAME = 200;
@@ -25,6 +25,8 @@ const modelSchema = z.strictObject({
   system: z.string().min(1).max(MOST_NAME),
   model: z.string().min(1).max(MOST_NAME),
   source: z.string(),
+  /** Absent for traces without ids, and in stores of earlier versions. */
+  traceIds: z.array(z.string()).optional(),
   importedAt: z.iso.datetime(),
   /** Place among the models of the same import. */
   order: z.int().nonnegative(),
@@ -84,7 +86,7 @@ function plain<T>(value: T): T {
  */
 export async function storeTraces(models: readonly TracedModel[], store: ResultStore, importedAt: Date): Promise<void> {
   for (const [order, model] of models.entries()) {
-    const { system = '', source, layers, wholeMs, tracedWholeMs } = model;
+    const { system = '', source, traceIds, layers, wholeMs, tracedWholeMs } = model;
     const name = nameOf(model);
     for (const [what, text] of [
       ['system', system],
@@ -114,9 +116,10 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
     );
     // The model is stored last, so that a stored model has all of its layers.
     const times = { wholeMs: [...wholeMs], tracedWholeMs: [...tracedWholeMs] };
+    const ids = traceIds.length === 0 ? {} : { traceIds: [...traceIds] };
     await store
       .collection(TRACED_MODELS)
-      .put({ trace: id, system, model: name, source, importedAt: importedAt.toISOString(), order, ...times });
+      .put({ trace: id, system, model: name, source, ...ids, importedAt: importedAt.toISOString(), order, ...times });
   }
 }
 
@@ -133,10 +136,10 @@ export async function readStoredTraces(store: ResultStore, system: string): Prom
   for await (const model of store.collection(TRACED_MODELS).find({ system })) found.push(model);
   found.sort((a, b) => (a.importedAt < b.importedAt ? -1 : a.importedAt > b.importedAt ? 1 : a.order - b.order));
   const models: TracedModel[] = [];
-  for (const { trace: id, model, source, wholeMs, tracedWholeMs } of found) {
+  for (const { trace: id, model, source, traceIds = [], wholeMs, tracedWholeMs } of found) {
     const layers: MeasuredLayer[] = [];
     for await (const layer of store.collection(TRACED_LAYERS).find({ trace: id })) layers.push(layer);
-    models.push({ model, system, source, layers, wholeMs, tracedWholeMs });
+    models.push({ model, system, source, traceIds, layers, wholeMs, tracedWholeMs });
   }
   return models;
 }

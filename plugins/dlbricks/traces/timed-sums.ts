@@ -6,10 +6,9 @@ function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[]
   return tensors?.map(({ dims }) => dims);
 }
 
-/** The type that all tensors have. */
-function elementTypeOf({ inputs = [], outputs = [] }: LayerFacts): string | undefined {
-  const types = new Set([...inputs, ...outputs].map(({ elementType }) => elementType));
-  return types.size === 1 ? [...types][0] : undefined;
+/** Separated by semicolons, as {@link shapesOf} has the shapes. */
+function typesOf(tensors: LayerFacts['inputs']): string | undefined {
+  return tensors?.map(({ elementType = '' }) => elementType).join(';');
 }
 
 /**
@@ -35,7 +34,8 @@ export function timedSum({ target, parts }: TracedSum, system: string): TimedMod
         attributes,
         input_shapes: shapesOf(inputs),
         output_shapes: shapesOf(outputs),
-        element_type: elementTypeOf(first),
+        input_types: typesOf(inputs),
+        output_types: typesOf(outputs),
         operations,
         bytes,
       };

@@ -1,6 +1,8 @@
 import { type MeasuredLayer, PlatformError, type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
+import { nameOf } from './model-name.js';
+import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 
 /** Consecutive layers of a model that are timed as one; usually one layer. */
@@ -26,9 +28,21 @@ export interface Occurrence extends TraceSequence {
   readonly order: number;
 }
 
+/**
+ * What a model's sequences are taken from: the trace itself, the model's file, or the graph that the runtime makes of the file, with
+ * its dimensions bound or open.
+ */
+export const TARGET_GRAPHS = ['trace', 'source', 'optimized', 'optimized_open'] as const;
+
+export type TargetGraph = (typeof TARGET_GRAPHS)[number];
+
+/** Of a model in a file. */
+export type FileGraph = Exclude<TargetGraph, 'trace'>;
+
 /** A model to estimate, as it is cut. */
 export interface Target {
   readonly name: string;
+  readonly graph: TargetGraph;
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
   /** undefined where the edges are not known. */
@@ -44,6 +58,8 @@ export interface TraceBook {
   /** Why a model cannot be estimated itself, by its name. Other models still use its measurements. */
   readonly refused: ReadonlyMap<string, string>;
   readonly corrections: readonly Correction[];
+  /** Left out, since the same traces were read before. */
+  readonly repeated: readonly RepeatedTrace[];
 }
 
 /** Layers of all sequences together: one row of a table may stand for a hundred thousand of them. */
@@ -72,11 +88,6 @@ interface Range {
 
 function positionOf({ index, last }: MeasuredLayer): string {
   return last === undefined || String(last) === index ? index : `${index}..${last}`;
-}
-
-/** A model's name; one without a name has that of its file. */
-export function nameOf({ model, source }: TracedModel): string {
-  return model ?? source.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
 }
 
 /**
@@ -174,11 +185,12 @@ function granularityOf(models: readonly TracedModel[], asked: number | undefined
 /**
  * Makes the book of one system from its traced models.
  *
- * @param models all of one system
+ * @param given all of one system
  * @param asked the longest sequence that the models were cut into when they were measured
  * @throws PlatformError `usage` where the traces claim more layers than fit into memory
  */
-export function openTraceBook(models: readonly TracedModel[], asked: number | undefined): TraceBook {
+export function openTraceBook(given: readonly TracedModel[], asked: number | undefined): TraceBook {
+  const { models, repeated } = withoutRepeated(given);
   const granularity = granularityOf(models, asked);
   const account = accountOf();
   const byName = new Map<string, { readonly model: TracedModel; readonly process: string }[]>();
@@ -216,6 +228,7 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
       most = measured;
       target = {
         name,
+        graph: 'trace',
         layers: covered,
         sequences: ranges.map(({ sequence }) => sequence),
         edges: edgesOf(model, ranges),
@@ -226,5 +239,5 @@ export function openTraceBook(models: readonly TracedModel[], asked: number | un
     refused.delete(name);
     if (target.sequences.length > 0) targets.push(target);
   }
-  return { occurrences, targets, refused, corrections };
+  return { occurrences, targets, refused, corrections, repeated };
 }

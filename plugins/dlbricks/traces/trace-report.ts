@@ -4,13 +4,13 @@ import { accuracyOf } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
-import type { TraceBook } from './trace-book.js';
+import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
 import { intervalOf, learnFromWholeModels } from './whole-models.js';
 
 /** null: not known. */
 const ms = z.number().nonnegative().nullable();
 
-const foundBySchema = z.enum(['position', 'signature', 'attributes', 'shapes', 'fill']);
+const foundBySchema = z.enum(['position', 'signature', 'attributes', 'shapes', 'partial', 'fill']);
 
 const layerSchema = z.strictObject({
   position: z.string(),
@@ -25,6 +25,9 @@ const layerSchema = z.strictObject({
 
 const modelSchema = z.strictObject({
   name: z.string(),
+  graph: z
+    .enum(TARGET_GRAPHS)
+    .describe('Where the layers are from: the trace, the file, or what the runtime makes of it'),
   layers: z.int(),
   sequences: z.int(),
   unique: z.int().describe('Different sequences'),
@@ -88,6 +91,9 @@ export const traceReportSchema = z.strictObject({
       traced_whole_ms: z.number(),
     }),
   ),
+  repeated: z
+    .array(z.strictObject({ model: z.string(), source: z.string() }))
+    .describe('Left out: the same traces are in other sources, perhaps in another format'),
   models: z.array(modelSchema),
   summary: summarySchema,
 });
@@ -117,6 +123,7 @@ function modelReport(
   const endToEndMs = target.wholeMs ?? null;
   return {
     name: target.name,
+    graph: target.graph,
     layers: target.layers,
     sequences: parts.length,
     unique: new Set(parts.map(({ sequence }) => sequence.identity)).size,
@@ -234,6 +241,7 @@ export function traceReportOf(
     corrections: book.corrections.map(({ model, source, factor, wholeMs, tracedWholeMs }) => {
       return { model, source, factor, whole_ms: wholeMs, traced_whole_ms: tracedWholeMs };
     }),
+    repeated: [...book.repeated],
     models,
     summary: summaryOf(sums, models, book, settings),
   };

@@ -73,6 +73,20 @@ function foundLine({ models }: TraceReport): string {
   return `layers found: ${parts.length === 0 ? 'none' : parts.join(', ')}`;
 }
 
+/** How models were looked up that are files. */
+const LOOKED_UP = {
+  source: 'as their files have them',
+  optimized: 'as the runtime optimizes them',
+  optimized_open: 'as the runtime optimizes them while the dimensions are open that their files leave open',
+} as const;
+
+function graphLines({ models }: TraceReport): readonly string[] {
+  return Object.entries(LOOKED_UP).flatMap(([graph, how]) => {
+    const names = models.filter((model) => model.graph === graph).map(({ name }) => name);
+    return names.length === 0 ? [] : [`looked up ${how}: ${names.join(', ')}`];
+  });
+}
+
 const COUNTED = {
   all: 'all measurements',
   own: "each model's own measurements",
@@ -81,16 +95,20 @@ const COUNTED = {
 
 /** The summary below the table. */
 function summaryLines(report: TraceReport): readonly string[] {
-  const { summary, settings, system, corrections, models } = report;
+  const { summary, settings, system, corrections, repeated, models } = report;
   const lines = [
     `system: ${system}; ${COUNTED[settings.occurrences]}; ${settings.statistic} over a layer's occurrences`,
     `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${summary.unique} unique of ${summary.sequences} timed as one`,
     foundLine(report),
+    ...graphLines(report),
   ];
   for (const { model, factor, whole_ms: whole, traced_whole_ms: traced } of corrections) {
     lines.push(
       `${model}: layer times multiplied by ${factor.toFixed(3)}, since the whole model took ${formatMs(traced)} ms with its layers traced and ${formatMs(whole)} ms without`,
     );
+  }
+  for (const { model, source } of repeated) {
+    lines.push(`${source}: ${model}: not counted, since its traces are in another file as well`);
   }
   if (settings.calibrate)
     lines.push('estimates are multiplied by measured / estimated latency of the other models in these traces');

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
+import type { Model } from '../../onnx/model.js';
 import { readModel } from '../../onnx/read-model.js';
 import { subgraphsOf } from '../../onnx/subgraphs.js';
 import { materialize } from '../../predictor/materialize.js';
@@ -18,6 +19,17 @@ import { optimizedFolderOf } from './temporary-folder.js';
 function hasSubgraphs(benchmark: Benchmark): boolean {
   const { nodes } = modelOf(benchmark, 'graph').graph;
   return nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
+}
+
+/** The optimized graph of a model whose dimensions were open while it was optimized, with the sizes that were asked for. */
+function withSizes(model: Model, { inputs }: Benchmark): Model {
+  const { graph } = model;
+  const sizes = inputs.filter(({ name }) => graph.inputs.includes(name));
+  const types = new Map([
+    ...graph.types,
+    ...sizes.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const),
+  ]);
+  return { ...model, graph: { ...graph, types } };
 }
 
 /**
@@ -41,9 +53,8 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
       throw refusalOf(error, 'open');
     });
-    const optimized = weightlessBenchmark(
-      hoistSubgraphWeights(await readModel(path, { keepsExternalData: keepsWeights })),
-    );
+    const read = withSizes(await readModel(path, { keepsExternalData: keepsWeights }), benchmark);
+    const optimized = weightlessBenchmark(hoistSubgraphWeights(read));
     // Of a graph with its own weights, the kernels are all that is looked at.
     const values =
       weights === undefined

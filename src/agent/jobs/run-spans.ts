@@ -28,6 +28,7 @@ export function sequenceIndex(parent: string, position: number): string {
 
 function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint): TimedSpan {
   const { name, opType, executionProvider, elementType, startNs, durationNs, inputDims, outputDims, inner } = kernel;
+  const { inputTypes, outputTypes } = kernel;
   return {
     name: name === '' ? opType : name,
     level: 'FRAMEWORK_TRACE',
@@ -38,6 +39,8 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
       op_name: opType,
       shape: shapeText(outputDims),
       input_shape: shapeText(inputDims),
+      input_types: inputTypes.join(';'),
+      output_types: outputTypes.join(';'),
       element_type: elementType,
       execution_provider: executionProvider,
     },

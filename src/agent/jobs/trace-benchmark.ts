@@ -6,6 +6,7 @@ import type { MeasureContext } from './measure-benchmark.js';
 import { openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
 import { recordRuns, sequenceIndex, shapeText } from './run-spans.js';
+import { withSharing } from './watch-conditions.js';
 import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
 
 const LOAD = { level: 'APPLICATION_TRACE' } as const;
@@ -90,11 +91,16 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
 export async function traceBenchmark(job: TraceJob, context: MeasureContext): Promise<LayerTrace> {
   const { warmupRuns, runs } = job.protocol;
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: 2 * (warmupRuns + runs) });
+  const conditions = context.watchConditions();
   const plain = await runPlain(job, context);
   const profiled = await runProfiled(job, context);
   return {
     untracedMs: plain.runs.map(runDurationMs),
     tracedMs: profiled.runs.map(runDurationMs),
     kernels: kernelTraces(profiled.profile),
+    conditions: withSharing(conditions(), {
+      droppedRuns: plain.sharing.droppedRuns + profiled.sharing.droppedRuns,
+      sharedShare: Math.max(plain.sharing.sharedShare, profiled.sharing.sharedShare),
+    }),
   };
 }

@@ -173,14 +173,14 @@ export function toWireMeasurement(signature: string, measured: Measured, system:
   };
 }
 
-function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
+export function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
   if (conditions === undefined) return undefined;
   const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare } = conditions;
   return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare };
 }
 
 /** Leaves unknown fields out: a message has them as undefined. */
-function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
+export function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
   if (message === undefined) return {};
   return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
 }

@@ -1,12 +1,13 @@
 // Between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
+import { conditionsSchema } from '../../measurement/conditions.js';
 import type { System } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
 import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import type { LayerTrace } from '../layer-trace.js';
-import { toWireSystem } from './benchmark-wire.js';
+import { fromWireConditions, toWireConditions, toWireSystem } from './benchmark-wire.js';
 
 /** The deepest level of this wire: the runtimes here do not trace libraries and hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
@@ -26,12 +27,16 @@ export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
   }
 }
 
-export function toWireLayerTrace({ untracedMs, tracedMs, kernels }: LayerTrace, system: System): wire.LayerTrace {
+export function toWireLayerTrace(
+  { untracedMs, tracedMs, kernels, conditions }: LayerTrace,
+  system: System,
+): wire.LayerTrace {
   return {
     untracedMs: [...untracedMs],
     tracedMs: [...tracedMs],
     kernels: kernels.map(({ runMs, ...kernel }) => ({ ...kernel, runMs: [...runMs] })),
     system: toWireSystem(system),
+    conditions: toWireConditions(conditions),
   };
 }
 
@@ -52,11 +57,12 @@ const layerTraceSchema = z.object({
       runMs: timesSchema,
     }),
   ),
+  conditions: conditionsSchema.optional(),
 });
 
 /** @throws PlatformError `usage` */
 export function fromWireLayerTrace(message: wire.LayerTrace): LayerTrace {
-  return check(layerTraceSchema, message, 'trace');
+  return check(layerTraceSchema, { ...message, ...fromWireConditions(message.conditions) }, 'trace');
 }
 
 export function toWireSpan(span: SpanDocument): wire.Span {

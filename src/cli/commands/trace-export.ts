@@ -14,11 +14,13 @@ interface ExportOptions {
 export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
     .command('export')
-    .description("Print a trace as Jaeger's JSON, which the platform's analyses read, or as OTLP's")
+    .description(
+      "Print a trace as Jaeger's JSON, OTLP's, or Chrome's, which Perfetto opens; 'dlbricks import' reads all",
+    )
     .argument('<id>', 'id of the trace, its first digits, or latest')
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('jaeger'))
     .option('--store <uri>', 'where traces are kept')
-    .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format otlp > trace.json')
+    .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format chrome > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
       host.print(SPAN_EXPORTERS[format](spans));

@@ -2,10 +2,15 @@ import { type Command, Option } from 'commander';
 import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
+import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
+import { isCoreShared } from '../../measurement/disturbance.js';
+import type { Outcome } from '../../measurement/measurement.js';
+import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
+import type { System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
@@ -58,6 +63,23 @@ whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms 
 tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
 `,
   );
+}
+
+const AGAIN = 'and trace the model again';
+
+/** Warnings of what disturbed the runs of a trace. */
+function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, threads: number): readonly NoiseWarning[] {
+  const outcome: Outcome = { kind: 'samples', runMs: [...untracedMs], warmupMs: [] };
+  const shared = isCoreShared({ conditions, outcome })
+    ? `another machine ran on the same core during the runs; use a machine with cores of its own, or wait ${AGAIN}`
+    : undefined;
+  return machineWarnings({
+    conditions: conditions === undefined ? [] : [conditions],
+    threads,
+    cores,
+    again: AGAIN,
+    shared,
+  });
 }
 
 /** `mlmodelscope trace model REFERENCE`: a table of the model's kernels, and its trace in the store. */
@@ -113,15 +135,18 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
           const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
           const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
           const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
-          return { traceId: tracing.traceId(), ...kernelTable(layers) };
+          return { layers, traceId: tracing.traceId() };
         }),
       );
       progress.stop();
+      const { traceId, layers } = measured;
+      for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
+      const table = kernelTable(layers);
       if (json === true) {
-        host.print(documentText('model-trace', { model: name, system, ...measured, rows: [...measured.rows] }));
+        host.print(documentText('model-trace', { model: name, system, traceId, ...table, rows: [...table.rows] }));
         return;
       }
-      printTable(host, measured);
-      host.print(`trace:                ${measured.traceId}\n`);
+      printTable(host, table);
+      host.print(`trace:                ${traceId}\n`);
     });
 }

@@ -48,8 +48,12 @@ function dimsOf(tensors: z.infer<typeof tensorsSchema>): number[][] {
   return tensors.flatMap((tensor) => Object.values(tensor));
 }
 
+function typesOf(tensors: z.infer<typeof tensorsSchema>): string[] {
+  return tensors.flatMap((tensor) => Object.keys(tensor).map((type) => elementTypeOfProfile(type, 'onnxruntime')));
+}
+
 function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: readonly Timed[]): Timed {
-  const [type = ''] = Object.keys(args.output_type_shape[0] ?? {});
+  const outputTypes = typesOf(args.output_type_shape);
   const kernel = {
     name: name.slice(0, -KERNEL_SUFFIX.length),
     opType: args.op_name,
@@ -59,7 +63,9 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     durationNs: dur * 1000,
     inputDims: dimsOf(args.input_type_shape),
     outputDims: dimsOf(args.output_type_shape),
-    elementType: elementTypeOfProfile(type, 'onnxruntime'),
+    inputTypes: typesOf(args.input_type_shape),
+    outputTypes,
+    elementType: outputTypes[0] ?? '',
     inner: inner.map((one) => one.kernel),
   };
   return { startUs: ts, endUs: ts + dur, kernel };

@@ -1,9 +1,13 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
 import type { SpanDocument } from '../span-document.js';
+import { chrome } from './chrome.js';
 import { jaeger } from './jaeger.js';
 import { otlp } from './otlp.js';
 
 /** Every format that traces are exported in. */
-export const SPAN_EXPORTERS = { jaeger, otlp } as const satisfies Record<string, Exporter<readonly SpanDocument[]>>;
+export const SPAN_EXPORTERS = { jaeger, otlp, chrome } as const satisfies Record<
+  string,
+  Exporter<readonly SpanDocument[]>
+>;
 
 export type SpanFormat = keyof typeof SPAN_EXPORTERS;

@@ -5,7 +5,7 @@ import type { Composite } from '../../../src/composite/composite.js';
 import type { ProfiledKernel } from '../../../src/predictor/profile.js';
 
 function kernel(name: string, durationNs: number, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
-  const tensors = { inputDims: [], outputDims: [], elementType: 'float32' };
+  const tensors = { inputDims: [], outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32' };
   return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs, ...tensors, inner };
 }
 

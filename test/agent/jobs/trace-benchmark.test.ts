@@ -52,9 +52,11 @@ describe('an agent traces a model', () => {
   const agent = agentForSuite();
 
   test('each kernel is timed in every run, and the whole model as often without it', async () => {
-    const { untracedMs, tracedMs, kernels } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
+    const { untracedMs, tracedMs, kernels, conditions } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
 
     assert.deepEqual([untracedMs.length, tracedMs.length], [protocol.runs, protocol.runs]);
+    // Only Linux tells the load on the machine.
+    assert.equal(typeof conditions?.othersMs, process.platform === 'linux' ? 'number' : 'undefined');
     assert.deepEqual(
       kernels.map(({ opName, shape }) => [opName, shape]),
       [['MatMul', '[1,5]']],

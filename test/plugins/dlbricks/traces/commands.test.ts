@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { InferenceSession, Tensor } from '../../../../src/predictor/onnxruntime/library.js';
 import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
+import { encodeModelToBytes } from '../../../../src/onnx/write-model.js';
+import { floatTensor, GraphBuilder } from '../support/graph-builder.js';
 import { deadline, workplace, type Workplace } from '../../../cli/support/command.js';
 import { convModel } from '../../../cli/support/conv-model.js';
 import { assertOneMessage, reportIn } from '../../../cli/support/report.js';
@@ -28,7 +30,11 @@ async function composed(
 }
 
 /** What ONNX Runtime itself writes of three runs of a model. */
-async function profileOf(place: Workplace, model: string): Promise<string> {
+async function profileOf(
+  place: Workplace,
+  model: string,
+  sizes: Readonly<Record<string, number>> = {},
+): Promise<string> {
   const session = await InferenceSession.create(model, {
     enableProfiling: true,
     profileFilePrefix: place.path('profile'),
@@ -37,7 +43,7 @@ async function profileOf(place: Workplace, model: string): Promise<string> {
   const feeds: Record<string, Tensor> = {};
   for (const input of session.inputMetadata) {
     if (!input.isTensor) continue;
-    const dims = input.shape.map(Number);
+    const dims = input.shape.map((size) => (typeof size === 'number' ? size : (sizes[size] ?? NaN)));
     feeds[input.name] = new Tensor(
       'float32',
       new Float32Array(dims.reduce((product, dim) => product * dim, 1)).fill(0.1),
@@ -49,6 +55,25 @@ async function profileOf(place: Workplace, model: string): Promise<string> {
   await session.release();
   const file = (await readdir(place.folder)).find((name) => name.startsWith('profile'));
   return place.path(file ?? 'profile');
+}
+
+/** A fully connected layer and Gelu, of a batch and a sequence that have no sizes yet. */
+function geluModel(): Uint8Array {
+  const [input, output] = [
+    [2, 3, 8],
+    [2, 3, 16],
+  ] as const;
+  const g = new GraphBuilder();
+  const scalar = (value: number): string => g.constant(floatTensor([value], []));
+  const dense = g.layer('MatMul', [g.input('float32', input), g.weight([8, 16], 8)], output);
+  const x = g.layer('Add', [dense, g.weight([16], 1)], output);
+  const erf = g.layer('Erf', [g.layer('Div', [x, scalar(Math.SQRT2)], output)], output);
+  const both = g.layer('Mul', [x, g.layer('Add', [erf, scalar(1)], output)], output);
+  const { graph, ...model } = g.model([g.layer('Mul', [both, scalar(0.5)], output)]);
+  const types = [...graph.types].map(([name, { elementType, dims = [] }]) => {
+    return [name, { elementType, dims: ['batch', 'sequence', ...dims.slice(2)] }] as const;
+  });
+  return encodeModelToBytes({ ...model, graph: { ...graph, types: new Map(types) } });
 }
 
 describe('dlbricks import', () => {
@@ -122,6 +147,34 @@ describe('dlbricks compose --from-traces', () => {
     );
     // One process does not show the spread between processes.
     assert.equal(estimate.estimate_high_ms, null);
+  });
+
+  test('covers fully connected layers, whose weights are missing in the profile', deadline, async (t) => {
+    const place = await workplace(t);
+    const g = new GraphBuilder();
+    const hidden = g.layer('Gemm', [g.input('float32', [1, 32]), g.weight([32, 16], 32), g.weight([16], 1)], [1, 16]);
+    const last = g.layer('Gemm', [g.layer('Relu', [hidden], [1, 16]), g.weight([16, 4], 16), g.weight([4], 1)], [1, 4]);
+    const model = await place.write('dense.onnx', encodeModelToBytes(g.model([last])));
+    const imported = await place.run(['dlbricks', 'import', await profileOf(place, model), '--system', 'here']);
+    assert.equal(imported.code, 0, imported.stderr);
+    const { report, code } = await composed(place, model, '--from-store');
+    const [estimate] = report.models;
+    assert.equal(code, 0, JSON.stringify(estimate?.sequence_list));
+    assert.deepEqual(estimate?.found_by, { partial: 2 });
+    assert.equal(estimate.graph, 'optimized');
+  });
+
+  test('covers a model that the runtime optimized with open dimensions, and says so', deadline, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('gelu.onnx', geluModel());
+    const profile = await profileOf(place, model, { batch: 2, sequence: 3 });
+    const sizes = ['--batch', '2', '--dimension', 'sequence=3', '--from-traces', profile, '--system', 'here'];
+    const { report, code } = await composed(place, model, ...sizes);
+    const [estimate] = report.models;
+    assert.equal(code, 0, JSON.stringify(estimate?.sequence_list));
+    assert.equal(estimate?.graph, 'optimized_open');
+    const { stdout } = await place.run(['dlbricks', 'compose', model, ...sizes]);
+    assert.match(stdout, /looked up as the runtime optimizes them while the dimensions are open[^]*: gelu/);
   });
 
   test(

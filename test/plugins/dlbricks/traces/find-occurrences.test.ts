@@ -15,7 +15,14 @@ const CONV: LayerFacts = {
   outputs: [{ elementType: 'float32', dims: [1, 4, 4, 4] }],
   activations: [0],
 };
-const TARGET: Target = { name: 'asked', layers: 1, sequences: [], edges: undefined, wholeMs: undefined };
+const TARGET: Target = {
+  name: 'asked',
+  graph: 'trace',
+  layers: 1,
+  sequences: [],
+  edges: undefined,
+  wholeMs: undefined,
+};
 
 function levelOf(measured: LayerFacts): string | undefined {
   const occurrence: Occurrence = {
@@ -79,4 +86,66 @@ describe('a layer is found at the strongest level that its trace supports', () =
   for (const [what, measured, level] of cases) {
     test(what, () => assert.equal(levelOf(measured), level));
   }
+});
+
+/** As ONNX Runtime 1.30 profiles it: the weights that it prepacks are missing, a bias stays. */
+describe('a layer whose profile lacks prepacked weights', () => {
+  const float = (...dims: number[]) => ({ elementType: 'float32', dims });
+  const gemm: LayerFacts = {
+    operator: 'Gemm',
+    name: 'fc',
+    signature: 'gemm',
+    attributes: { transB: 1 },
+    inputs: [float(1, 2048), float(1000, 2048), float(1000)],
+    outputs: [float(1, 1000)],
+    activations: [0],
+  };
+  const deconvolution: LayerFacts = {
+    operator: 'ConvTranspose',
+    name: 'up',
+    inputs: [float(1, 8, 4, 4), float(8, 8, 2, 2), float(8)],
+    outputs: [float(1, 8, 8, 8)],
+    activations: [0],
+  };
+  const find = (asked: LayerFacts, measured: LayerFacts): string | undefined => {
+    const occurrence: Occurrence = {
+      position: '0',
+      name: measured.name ?? '',
+      layers: [measured],
+      identity: identityOf([measured]),
+      model: 'm',
+      process: 'p',
+      ms: 1,
+      order: 0,
+    };
+    const sequence = { position: '0', name: '', layers: [asked], identity: identityOf([asked]) };
+    return new OccurrenceIndex([occurrence]).find(TARGET, sequence, 'all')?.level;
+  };
+
+  test('is found by those that it kept', () => {
+    const { operator, outputs } = gemm;
+    assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 2048), float(1000)] }), 'partial');
+  });
+
+  test('is another one where what it kept differs', () => {
+    const { operator, outputs } = gemm;
+    assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 2048), float(1)] }), undefined);
+    assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 512), float(1000)] }), undefined);
+    assert.equal(find(gemm, { operator, outputs, inputs: [float(1000, 2048), float(1000)] }), undefined);
+  });
+
+  test('that is a convolution is found by its name only: no other shape shows the size of its kernel', () => {
+    const { operator, outputs } = deconvolution;
+    const kept = { operator, outputs, inputs: [float(1, 8, 4, 4), float(8)] };
+    assert.equal(find(deconvolution, { ...kept, name: 'up' }), 'partial');
+    assert.equal(find(deconvolution, { ...kept, name: 'up_2' }), undefined);
+  });
+
+  test('with the type of its first output only is told apart by that', () => {
+    const { operator } = gemm;
+    const inputs = [{ dims: [1, 2048] }, { dims: [1000] }];
+    assert.equal(find(gemm, { operator, inputs, outputs: [float(1, 1000)] }), 'partial');
+    const half = [{ elementType: 'float16', dims: [1, 1000] }];
+    assert.equal(find(gemm, { operator, inputs, outputs: half }), undefined);
+  });
 });

@@ -21,5 +21,14 @@ export function layer(index: number, [operator, size, ...samplesMs]: Row): Measu
 /** A traced model with these layers. */
 export function traced(model: string, rows: readonly Row[], more: Partial<TracedModel> = {}): TracedModel {
   const layers = rows.map((row, index) => layer(index, row));
-  return { model, system: 'here', source: `${model}.csv`, layers, wholeMs: [], tracedWholeMs: [], ...more };
+  return {
+    model,
+    system: 'here',
+    source: `${model}.csv`,
+    traceIds: [],
+    layers,
+    wholeMs: [],
+    tracedWholeMs: [],
+    ...more,
+  };
 }

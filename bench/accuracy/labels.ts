@@ -1,0 +1,92 @@
+import { line, text } from './svg.js';
+
+/** Room of a label's text, in pixels: generous, since browsers choose the font. */
+export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
+
+/** Around a point, free of labels. */
+const POINT_RADIUS = 5;
+
+/** From a point to its label; beyond the second, a line leads there. */
+const DISTANCES = [4, 12, 24, 40, 60, 90, 130, 180, 240] as const;
+
+/** Directions in which a label may stand from its point, the first that is free. */
+const DIRECTIONS = 16;
+
+export function widthOf(label: string): number {
+  return label.length * LABEL.character;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** A point in pixels. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly label: string;
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+function isInside({ left, top, right, bottom }: Box, area: Box): boolean {
+  return left >= area.left && right <= area.right && top >= area.top && bottom <= area.bottom;
+}
+
+/** A label of that width whose nearest edge or corner is that far from the point. */
+function boxAt({ x, y }: Place, width: number, angle: number, distance: number): Box {
+  const [across, down] = [Math.cos(angle), Math.sin(angle)];
+  const side = (part: number): number => (Math.abs(part) < 0.5 ? -0.5 : part > 0 ? 0 : -1);
+  const reach = POINT_RADIUS + distance;
+  const left = x + reach * across + side(across) * width;
+  const top = y + reach * down + side(down) * LABEL.height;
+  return { left, top, right: left + width, bottom: top + LABEL.height };
+}
+
+/** Every place that is tried for a label, the nearest first, right and left before above and below. */
+function* boxesFor(place: Place): Generator<{ readonly box: Box; readonly isFar: boolean }> {
+  const width = widthOf(place.label);
+  const turn = (2 * Math.PI) / DIRECTIONS;
+  const angles = Array.from({ length: DIRECTIONS }, (_, i) => i * turn);
+  const sideways = (angle: number): number => -Math.abs(Math.cos(angle));
+  const sorted = angles.toSorted((a, b) => sideways(a) - sideways(b));
+  for (const [i, distance] of DISTANCES.entries()) {
+    for (const angle of sorted) yield { box: boxAt(place, width, angle, distance), isFar: i > 1 };
+  }
+}
+
+function drawn({ x, y, label }: Place, box: Box, isFar: boolean): string {
+  const name = text(box.left, box.top + LABEL.ascent, label, 'class="label"');
+  if (!isFar) return name;
+  const nearest = [Math.min(Math.max(x, box.left), box.right), Math.min(Math.max(y, box.top), box.bottom)] as const;
+  return line([[x, y], nearest], 'class="grid"') + name;
+}
+
+/**
+ * Names beside their points, over no other name and no point, all within an area; a line leads to those that stand
+ * farther away. A name for which there is no room is left out: its point has it as its title.
+ *
+ * @param taken what else no name may stand on
+ */
+export function labelsBeside(
+  places: readonly Place[],
+  { area, taken }: { readonly area: Box; readonly taken: readonly Box[] },
+): string[] {
+  const points = places.map(({ x, y }): Box => {
+    return { left: x - POINT_RADIUS, top: y - POINT_RADIUS, right: x + POINT_RADIUS, bottom: y + POINT_RADIUS };
+  });
+  const occupied = [...taken, ...points];
+  return places.flatMap((place) => {
+    for (const { box, isFar } of boxesFor(place)) {
+      if (!isInside(box, area) || occupied.some((other) => overlap(box, other))) continue;
+      occupied.push(box);
+      return [drawn(place, box, isFar)];
+    }
+    return [];
+  });
+}

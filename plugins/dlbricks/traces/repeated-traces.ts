@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { TracedModel } from '../../../src/plugin-api.js';
+import { nameOf } from './model-name.js';
+
+/** A traced model that holds nothing new: the same traces were read before, perhaps in another format. */
+export interface RepeatedTrace {
+  readonly model: string;
+  readonly source: string;
+}
+
+/** Hash of what a trace measured, for traces without ids. */
+function contentOf(model: TracedModel): string {
+  const hash = createHash('sha256').update(JSON.stringify([nameOf(model), model.wholeMs, model.tracedWholeMs]));
+  for (const { index, last, granularity, operator, runs, samplesMs } of model.layers) {
+    hash.update(JSON.stringify([index, last, granularity, operator, runs, samplesMs]));
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * Leaves out what holds only traces that others hold: by the ids of the traces, which every format keeps, and by their
+ * content where they have none. What is from more traces counts first.
+ *
+ * @param models all of one system
+ */
+export function withoutRepeated(models: readonly TracedModel[]): {
+  readonly models: readonly TracedModel[];
+  readonly repeated: readonly RepeatedTrace[];
+} {
+  const seen = new Set<string>();
+  const left = new Set<TracedModel>();
+  for (const model of models.toSorted((a, b) => b.traceIds.length - a.traceIds.length)) {
+    const name = nameOf(model);
+    const ids = model.traceIds.map((id) => JSON.stringify([name, id]));
+    const content = contentOf(model);
+    if (seen.has(content) || (ids.length > 0 && ids.every((id) => seen.has(id)))) left.add(model);
+    for (const key of [...ids, content]) seen.add(key);
+  }
+  return {
+    models: models.filter((model) => !left.has(model)),
+    repeated: models
+      .filter((model) => left.has(model))
+      .map((model) => ({ model: nameOf(model), source: model.source })),
+  };
+}

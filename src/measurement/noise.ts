@@ -1,0 +1,88 @@
+import type { Conditions } from './conditions.js';
+
+/** Causes of noise, and their remedies. */
+export interface NoiseWarning {
+  readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
+  /** Cause, figure and remedy in one sentence. */
+  readonly message: string;
+}
+
+/** Shares from which a cause gets a warning. */
+const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05 } as const;
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** Sum of a kind of time over all conditions that have it, relative to the processor time available. */
+function shareOf(
+  all: readonly Conditions[],
+  kind: 'stealMs' | 'othersMs' | 'throttledMs',
+  ofCores: (conditions: Conditions) => number,
+): number {
+  const known = all.filter((conditions) => conditions[kind] !== undefined);
+  const total = known.reduce((sum, conditions) => sum + conditions.wallMs * ofCores(conditions), 0);
+  return total === 0 ? 0 : known.reduce((sum, conditions) => sum + (conditions[kind] ?? 0), 0) / total;
+}
+
+function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; readonly highest: number } | undefined {
+  const seen = all.flatMap(({ lowestMhz, highestMhz }) => [lowestMhz, highestMhz].filter((mhz) => mhz !== undefined));
+  return seen.length === 0 ? undefined : { lowest: Math.min(...seen), highest: Math.max(...seen) };
+}
+
+/** The machine's state while something was measured. */
+export interface MachineFacts {
+  readonly conditions: readonly Conditions[];
+  readonly threads: number;
+  readonly cores: number;
+  /** How to measure again, as the end of a sentence: "and measure again with …". */
+  readonly again: string;
+  /** The sentence about another machine on the same core; undefined where there was none. */
+  readonly shared: string | undefined;
+  /**
+   * The sentence about other processes where single measurements are known to be disturbed.
+   *
+   * @param share of the processors' time that other processes took
+   */
+  readonly disturbed?: ((share: string) => string) | undefined;
+}
+
+/** Warnings with a cause and a remedy; none on a quiet machine. */
+export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
+  const { conditions: all, threads, cores, again, shared, disturbed } = facts;
+  const allCores = (conditions: Conditions): number => conditions.cores;
+  const steal = shareOf(all, 'stealMs', allCores);
+  const otherLoad = shareOf(all, 'othersMs', allCores);
+  const throttled = shareOf(all, 'throttledMs', () => 1);
+  const frequency = frequencyRange(all);
+  const warnings: NoiseWarning[] = [];
+  const warn = (cause: NoiseWarning['cause'], message: string): void => void warnings.push({ cause, message });
+  if (threads > cores) {
+    warn('threads', `${threads} threads share ${cores} cores; ask for fewer with --threads`);
+  }
+  if (steal > LIMITS.steal) {
+    warn(
+      'steal',
+      `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or wait ${again}`,
+    );
+  }
+  if (shared !== undefined) warn('shared_core', shared);
+  if (disturbed !== undefined) warn('other_load', disturbed(percent(otherLoad)));
+  else if (otherLoad > LIMITS.otherLoad) {
+    warn('other_load', `other processes took ${percent(otherLoad)} of the processors' time; stop them ${again}`);
+  }
+  if (throttled > LIMITS.throttled) {
+    warn(
+      'quota',
+      `a processor quota held the runs back for ${percent(throttled)} of the time; raise the container's limit ${again}, or ask for fewer threads`,
+    );
+  }
+  if (frequency !== undefined && frequency.highest > frequency.lowest * (1 + LIMITS.frequency)) {
+    const range = `${frequency.lowest.toFixed(0)} to ${frequency.highest.toFixed(0)} MHz`;
+    warn(
+      'frequency',
+      `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance) ${again}`,
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,75 @@
+import type { Exporter } from '../../base/exporters/exporter.js';
+import { byStart, type SpanDocument } from '../span-document.js';
+import { spansBy } from '../spans-by.js';
+
+// Chrome's trace events, which Perfetto and chrome://tracing open. Source: "Trace Event Format", Google, 2016: complete
+// events (X) with times in microseconds, and metadata events (M) that name the processes.
+
+const NS_PER_US = 1000;
+
+interface Timed {
+  readonly span: SpanDocument;
+  readonly startNano: bigint;
+  readonly endNano: bigint;
+}
+
+function timed(span: SpanDocument): Timed {
+  return { span, startNano: BigInt(span.start_unix_nano), endNano: BigInt(span.end_unix_nano) };
+}
+
+/** The longer one of two that start together comes first, since it holds the other. */
+function byStartAndLength(a: Timed, b: Timed): number {
+  return byStart(a.span, b.span) || (a.endNano > b.endNano ? -1 : a.endNano < b.endNano ? 1 : 0);
+}
+
+/**
+ * Places spans on threads where they follow or hold one another, since viewers draw nothing else: spans that only
+ * overlap go on different threads.
+ *
+ * @param spans in the order of {@link byStartAndLength}
+ * @returns each span's thread, from 1 up
+ */
+function threadsOf(spans: readonly Timed[]): readonly number[] {
+  /** For each thread, the ends of the spans that are open on it, the innermost last. */
+  const open: bigint[][] = [];
+  return spans.map(({ startNano, endNano }) => {
+    for (const ends of open) while ((ends.at(-1) ?? startNano + 1n) <= startNano) ends.pop();
+    const free = open.findIndex((ends) => (ends.at(-1) ?? endNano) >= endNano);
+    const thread = free === -1 ? open.length : free;
+    (open[thread] ??= []).push(endNano);
+    return thread + 1;
+  });
+}
+
+function argumentsOf({ attributes, status, status_message, ...span }: SpanDocument): object {
+  const { trace_id, span_id, parent_span_id } = span;
+  const failure = status === 'error' ? { error: status_message } : {};
+  return { ...attributes, ...failure, trace_id, span_id, parent_span_id };
+}
+
+/** {"traceEvents": […]}: a process for each resource, whose attributes are the arguments of its name. */
+export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
+  const all = spans.map(timed).sort(byStartAndLength);
+  const originNano = all[0]?.startNano ?? 0n;
+  const processes = spansBy(all, ({ span }) => JSON.stringify(span.resource));
+  const events = [...processes.values()].flatMap((own, index) => {
+    const pid = index + 1;
+    const resource = own[0]?.span.resource ?? {};
+    const name = String(resource['service.name'] ?? 'unknown_service');
+    const threads = threadsOf(own);
+    return [
+      { ph: 'M', name: 'process_name', pid, args: { ...resource, name } },
+      ...own.map(({ span, startNano, endNano }, i) => ({
+        ph: 'X',
+        cat: String(span.attributes['trace_level'] ?? span.kind),
+        name: span.name,
+        pid,
+        tid: threads[i],
+        ts: Number(startNano - originNano) / NS_PER_US,
+        dur: Number(endNano - startNano) / NS_PER_US,
+        args: argumentsOf(span),
+      })),
+    ];
+  });
+  return `{"displayTimeUnit":"ms","traceEvents":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
+};
