@@ -56,8 +56,9 @@ function sameType(one: TensorType, other: TensorType): boolean {
  * Whether any values of the right type and shape are valid. Values that must be positive or an index are made for the
  * brick.
  */
-function takesAnyValue({ elementType, fill }: BenchmarkInput): boolean {
-  return ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
+function takesAnyValue({ elementType, fill, isGiven }: BenchmarkInput): boolean {
+  const isFree = fill.list === undefined && isGiven !== true;
+  return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
 }
 
 /** Bricks one after another, each reading an output of the previous one. */

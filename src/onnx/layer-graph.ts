@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { constantValues } from './constant-values.js';
 import { staticTypeOf } from './static-type.js';
-import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
+import type { Graph, InputValues, Model, Node, Tensor, TensorType } from './model.js';
 import { domainOf } from './opsets.js';
 
 /**
@@ -24,6 +24,8 @@ export interface LayerGraph {
    * `fill`.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
+  /** Values that a user gave for inputs. */
+  readonly given?: ReadonlyMap<string, InputValues> | undefined;
 }
 
 /** Facts about a value that a runtime inferred by running the graph once. */
@@ -142,5 +144,5 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
     }
   }
   const layers = graph.nodes.filter((node) => !folded.has(node));
-  return { source, opsets, layers, inputs: graph.inputs, outputs: graph.outputs, types, constants };
+  return { source, opsets, layers, inputs: graph.inputs, outputs: graph.outputs, types, constants, given: graph.given };
 }

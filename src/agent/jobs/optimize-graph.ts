@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Benchmark } from '../../measurement/benchmark.js';
-import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
+import { givenValues, modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
 import { readModel } from '../../onnx/read-model.js';
 import { subgraphsOf } from '../../onnx/subgraphs.js';
@@ -41,9 +41,8 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
       throw refusalOf(error, 'open');
     });
-    const optimized = weightlessBenchmark(
-      hoistSubgraphWeights(await readModel(path, { keepsExternalData: keepsWeights })),
-    );
+    const read = hoistSubgraphWeights(await readModel(path, { keepsExternalData: keepsWeights }));
+    const optimized = weightlessBenchmark({ ...read, graph: { ...read.graph, given: givenValues(benchmark) } });
     // Of a graph with its own weights, the kernels are all that is looked at.
     const values =
       weights === undefined
