@@ -160,6 +160,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     };
   });
   for (const value of layers.flatMap((layer) => layer.outputs)) {
+    if (graph.opaque.has(value)) continue;
     if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
   }
 

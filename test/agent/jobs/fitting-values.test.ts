@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cutBrick } from '../../../plugins/dlbricks/bricks/brick.js';
-import { cutAtFewestValues } from '../../../plugins/dlbricks/cut/kernel-cut.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { NodeProto } from '../../../src/generated/onnx/onnx.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
@@ -9,20 +8,10 @@ import { layerGraph } from '../../../src/onnx/layer-graph.js';
 import type { ElementType } from '../../../src/onnx/element-type.js';
 import { parseModel } from '../../../src/onnx/read-model.js';
 import { float, floats, graph, graphAttribute, int, model, node, value } from '../../onnx/protos.js';
-import { measureAll, setupOf } from '../support/measure-one.js';
+import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';
 
 const ALL = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
-const AS_IT_IS = { ...ALL, optimizationLevel: 'disabled' } as const;
-const SETUP = {
-  warmupRuns: 1,
-  runs: 2,
-  minRuns: 2,
-  timeBudgetMs: 1000,
-  occasion: 1,
-  timeLimitMs: 60_000,
-  memoryLimitBytes: 2 ** 31,
-} as const;
 
 type Values = Readonly<Record<string, readonly [ElementType, ...number[]]>>;
 
@@ -239,20 +228,11 @@ describe('inputs whose values must fit to others', { timeout: 240_000 }, () => {
 
   for (const [name, one] of Object.entries(CASES)) {
     test(`${name}: the model and its bricks run, and there is work for them`, async () => {
-      const whole = weightlessBenchmark(parseModel(bytesOf(one), name));
-      const { benchmark, values } = await agent().client.optimize(whole, ALL);
+      const { values, outcomes } = await measuredBricks(agent().client, parseModel(bytesOf(one), name), 'kernel');
       assert.deepEqual(values.get(one.outputs[0] ?? '')?.dims, one.makes);
-
-      const kernels = layerGraph(modelOf(benchmark, 'optimized'), values);
-      const uses = lastUses(kernels);
-      const bricks = cutAtFewestValues(kernels, 1).map((sequence) => cutBrick(kernels, uses, sequence));
-      const requests = bricks.map((brick) => {
-        return { benchmark: brick, runOptions: AS_IT_IS, context: { footprintBytes: 2 ** 20 }, ...setupOf(SETUP) };
-      });
-      const measured = await measureAll(agent().client, requests);
       assert.deepEqual(
-        measured.map(({ measurement: { outcome } }) => (outcome.kind === 'samples' ? 'samples' : outcome.message)),
-        bricks.map(() => 'samples'),
+        outcomes,
+        outcomes.map(() => 'samples'),
       );
     });
   }
