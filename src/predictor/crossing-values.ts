@@ -1,4 +1,4 @@
-import { GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
+import { type GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { readType } from '../onnx/declared-type.js';
 import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } from '../onnx/element-type.js';
