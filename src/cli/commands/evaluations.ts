@@ -9,6 +9,7 @@ import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, type DoneEvent, leave, printOutcome, resultOf, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
+import { documentOf, documentText } from '../json-documents.js';
 
 interface ServerFlags {
   readonly server: HostPort;
@@ -80,14 +81,12 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
     return use(client).finally(() => client.close());
   }
 
-  const printJson = (value: unknown): void => host.print(`${JSON.stringify(value, null, 2)}\n`);
-
   add('list', `The latest ${LISTED}, newest first`)
     .option('--json', 'as JSON')
     .action((flags: ServerFlags) =>
       withServer(flags, async (client) => {
         const listed = await client.list(LISTED);
-        if (flags.json === true) printJson(listed);
+        if (flags.json === true) host.print(documentText('evaluations', [...listed]));
         else host.print(table(listed));
       }),
     );
@@ -100,7 +99,8 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
         const { evaluation, last } = await client.get(id);
         if (flags.json === true) {
           const result = last?.event.kind === 'done' ? resultOf(await doneEvent(client, id, last)) : undefined;
-          printJson({ ...evaluation, last, result });
+          const shown = documentOf('evaluation', { ...evaluation, last }) as object;
+          host.print(`${JSON.stringify({ ...shown, result }, null, 2)}\n`);
         } else host.print(`${table([evaluation])}${inWords(last)}\n`);
       }),
     );

@@ -1,17 +1,20 @@
 import { type Command, Option } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { drawTable } from '../../base/text-table.js';
-import type { Candidate } from '../../manifest/index.js';
+import type { System } from '../../measurement/system.js';
 import { builtInModels } from '../../registry/built-in-models.js';
-import { listAgents } from '../../directory/list-agents.js';
+import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
 import { SERVER_VARIABLE } from '../address.js';
 import type { OwnedHost } from '../host.js';
+import { documentText } from '../json-documents.js';
 
-/** An agent, registered or not. */
-interface ShownAgent extends Candidate {
-  /** null for one that is started for a command on this machine. */
-  readonly address: string | null;
-}
+/** An agent that is registered, or one that is not. */
+type ShownAgent =
+  | (Omit<ListedAgent, 'models'> & { readonly models: string[] })
+  | (System & {
+      /** null for one that is started for a command on this machine. */
+      readonly address: string | null;
+    });
 
 /** The agents of the platform's server at an address, or the agent that is there itself. */
 async function agentsAt(server: string | undefined, host: OwnedHost): Promise<readonly ShownAgent[]> {
@@ -43,7 +46,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .action(async ({ json }: { json?: boolean }) => {
       const models = await builtInModels();
       if (json === true) {
-        host.print(`${JSON.stringify(models, null, 2)}\n`);
+        host.print(documentText('models', [...models]));
         return;
       }
       const titles = ['reference', 'name', 'version', 'framework', 'parameters', 'description'];
@@ -63,7 +66,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .action(async ({ server, json }: { server?: string; json?: boolean }) => {
       const agents = await agentsAt(server, host);
       if (json === true) {
-        host.print(`${JSON.stringify(agents, null, 2)}\n`);
+        host.print(documentText('agents', [...agents]));
         return;
       }
       const titles = ['address', 'framework', 'architecture', 'processor', 'cores', 'memory'];
