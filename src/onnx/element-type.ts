@@ -21,7 +21,7 @@ interface ElementTypeFacts {
   readonly kind: 'float' | 'integer' | 'string' | 'boolean';
   /** Holds the elements as raw_data has them; of types without an array of their own, the bits. */
   readonly array: ElementArray;
-  /** Whether ONNX Runtime's JavaScript bindings take and return it. Tried with onnxruntime-node 1.30.0, which is less than tensor.d.ts of onnxruntime-common has. */
+  /** Whether ONNX Runtime's JavaScript bindings take and return it, as tried with onnxruntime-node 1.30.0. */
   readonly fed: boolean;
   /** The C++ type as which profiles name it, where that is another name. */
   readonly calledBy?: Readonly<Partial<Record<Profiler, string>>>;

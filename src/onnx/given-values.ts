@@ -60,7 +60,8 @@ function problemOf({ low, high, list }: InputValues, { elementType, dims }: Tens
   if (bounds === undefined) return `it has elements of ${elementType}, whose values cannot be given`;
   const isWhole = ELEMENT_TYPES[elementType].kind === 'float' || [low, high, ...(list ?? [])].every(Number.isInteger);
   if (!isWhole) return `its elements are whole numbers (${elementType})`;
-  if (low < bounds[0] || high > bounds[1]) return `${elementType} is from ${bounds[0]} to ${bounds[1]}`;
+  // Also where one of them is no number.
+  if (!(low >= bounds[0] && high <= bounds[1])) return `${elementType} is from ${bounds[0]} to ${bounds[1]}`;
   const count = elementCount(dims);
   if (list === undefined || list.length === count) return undefined;
   return `it has ${count} elements ([${dims.join(', ')}]), and ${list.length} values were given`;

@@ -5,13 +5,16 @@ import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } fro
 import { int } from '../onnx/make-attributes.js';
 import { typeProtoOf } from '../onnx/write-model.js';
 
-// The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or output of another one
-// cannot be created, and one of four bits ends the process when it is returned. So such an input is fed as float32 and cast
-// inside, and such an output is returned as float32, or only its shape is.
+// The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or
+// output of another one cannot be created, and one of four bits ends the process when it is returned. So such an input is
+// fed as float32 and cast inside, and such an output is returned as float32, or only its shape is.
 
 /** Operators whose output has another element type than their inputs. */
 const CONVERTING: ReadonlySet<string> = new Set(
-  'Cast CastLike DequantizeLinear QuantizeLinear Shape Size MatMulNBits GatherBlockQuantized'.split(' '),
+  (
+    'ArgMax ArgMin Cast CastLike DequantizeLinear Equal GatherBlockQuantized Greater GreaterOrEqual IsInf IsNaN Less ' +
+    'LessOrEqual MatMulNBits NonZero QuantizeLinear Shape Size'
+  ).split(' '),
 );
 
 const PREFIX = 'dlbricks.shape.';
@@ -48,20 +51,29 @@ function declaredType({ type }: ValueInfoProto): ElementType | undefined {
   return readType(type).type?.elementType;
 }
 
-/** The values of a graph that the bindings do not take or return. @param weights further inputs of the graph, which will be initializers */
+/**
+ * The values of a graph that the bindings do not take or return.
+ *
+ * @param weights further inputs of the graph, which will be initializers
+ */
 function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): ReadonlyMap<string, ElementType> {
   const types = new Map<string, ElementType>();
   const note = (name: string, type: ElementType | undefined): void => {
     if (name !== '' && type !== undefined && !crosses(type)) types.set(name, type);
   };
-  for (const info of [...graph.input, ...graph.valueInfo, ...graph.output]) note(info.name, declaredType(info));
+  const declared = new Set<string>();
+  for (const info of [...graph.input, ...graph.valueInfo, ...graph.output]) {
+    const type = declaredType(info);
+    if (type !== undefined) declared.add(info.name);
+    note(info.name, type);
+  }
   for (const { name, dataType } of graph.initializer) note(name, elementTypeOfCode(dataType));
   for (const { name, elementType } of weights) note(name, elementType);
   const typeOf = (name: string): ElementType | undefined => types.get(name);
   for (const node of graph.node) {
     const passed = node.input.map(typeOf).find((type) => type !== undefined);
     const type = CONVERTING.has(node.opType) ? statedType(node, typeOf) : passed;
-    for (const name of node.output) note(name, type);
+    for (const name of node.output) if (!declared.has(name)) note(name, type);
   }
   return types;
 }
