@@ -24,7 +24,7 @@ export function dimensionOption(
 ): ReadonlyMap<string, number> {
   const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
   const value = Number(match?.groups?.['value']);
-  if (match?.groups?.['name'] === undefined || value < 1) {
+  if (match?.groups?.['name'] === undefined) {
     throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
   }
   if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');

@@ -56,8 +56,9 @@ function sameType(one: TensorType, other: TensorType): boolean {
  * Whether any values of the right type and shape are valid. Values that must be positive or an index are made for the
  * brick.
  */
-function takesAnyValue({ elementType, fill }: BenchmarkInput): boolean {
-  return ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
+function takesAnyValue({ elementType, fill, isGiven }: BenchmarkInput): boolean {
+  const isFree = fill.list === undefined && isGiven !== true;
+  return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
 }
 
 /** Bricks one after another, each reading an output of the previous one. */
@@ -78,6 +79,8 @@ class CompositeBuilder {
   readonly #nodesOf: string[][] = [];
   /** Outputs that no brick reads, in the order in which they are written. */
   readonly #unread = new Set<string>();
+  /** Outputs of four bits, of which the runtime has no Shape. */
+  readonly #packed = new Set<string>();
 
   #addWeight(weight: BenchmarkInput): void {
     const fill = { ...weight.fill, seed: this.#weights.length + 1 };
@@ -147,7 +150,10 @@ class CompositeBuilder {
       name: nameOf(output),
       type: staticTypeOf(graph.types.get(output)),
     }));
-    for (const { name } of outputs) this.#unread.add(name);
+    for (const { name, type } of outputs) {
+      this.#unread.add(name);
+      if (type !== undefined && ELEMENT_TYPES[type.elementType].bits === 4) this.#packed.add(name);
+    }
     const at = chain.length++;
     const written = outputs.flatMap(({ name, type }) => (type === undefined ? [] : [{ ...type, name, at }]));
     chain.written = [...written, ...chain.written].filter((one) => at - one.at < STILL_WARM);
@@ -158,12 +164,17 @@ class CompositeBuilder {
     const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
     if (padding !== undefined) ends.unshift(...padding.outputs);
+    const widened = ends.filter((end) => this.#packed.has(end));
+    const casts = widened.map((end): Node => {
+      const attributes = [int('to', ELEMENT_TYPES.uint8.code)];
+      return { name: `${end}.wide`, opType: 'Cast', domain: '', inputs: [end], outputs: [`${end}_wide`], attributes };
+    });
     const idle = ends.map((end, index): Node => {
       return {
         name: `idle${index}`,
         opType: 'Shape',
         domain: '',
-        inputs: [end],
+        inputs: [this.#packed.has(end) ? `${end}_wide` : end],
         outputs: [`shape${index}`],
         attributes: [],
       };
@@ -191,6 +202,7 @@ class CompositeBuilder {
           ...this.#producers.nodes,
           ...(padding === undefined ? [] : [padding]),
           ...this.#chains.toReversed().flatMap(({ nodes }) => nodes),
+          ...casts,
           ...idle.toReversed(),
           join,
         ],

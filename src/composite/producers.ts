@@ -23,9 +23,9 @@ const CASTABLE: ReadonlySet<ElementType> = new Set([
 /** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs more than it does. */
 const LEAST_ELEMENTS = 1024;
 
-/** Whether a node can write this input right before it is read. */
-export function isProducible({ elementType, dims }: BenchmarkInput): boolean {
-  return CASTABLE.has(elementType) && elementCount(dims) >= LEAST_ELEMENTS;
+/** Whether a node can write this input right before it is read. It writes a range of values, no list. */
+export function isProducible({ elementType, dims, fill }: BenchmarkInput): boolean {
+  return fill.list === undefined && CASTABLE.has(elementType) && elementCount(dims) >= LEAST_ELEMENTS;
 }
 
 /** Where to split dimensions so that both parts together have the fewest elements. */

@@ -28,3 +28,4 @@ export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation
 export { type GraphSource, type ResolvedModel, resolveModel, type ResolveOptions } from './resolve-model.js';
 export type { SoftwareConstraint, SoftwareManifest } from './software.js';
 export { pluginSettings } from './plugin-settings.js';
+export { inputValues } from './input-values.js';

@@ -9,6 +9,7 @@ import {
   text,
   versionField,
 } from './fields.js';
+import { inputValuesField } from './input-values.js';
 import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
 import {
   type ClassSteps,
@@ -20,7 +21,7 @@ import {
   imageStepsField,
 } from './steps.js';
 import type { ElementType } from '../onnx/element-type.js';
-import type { Dimension } from '../onnx/model.js';
+import type { Dimension, InputValues } from '../onnx/model.js';
 
 /** The symbolic dimension that the evaluation's batch size binds. */
 export const BATCH = 'batch';
@@ -36,6 +37,8 @@ export interface ModelTensor {
 /** An input, and how a picture becomes one. */
 export interface ModelInput extends ModelTensor {
   readonly steps?: ImageSteps | undefined;
+  /** Instead of made-up ones. */
+  readonly values?: InputValues | undefined;
 }
 
 /** An output, and how it becomes classes. */
@@ -76,6 +79,7 @@ const inputField = z
   .strictObject({
     ...tensorShape,
     steps: imageStepsField.optional().meta({ description: 'How a picture becomes this input.' }),
+    values: inputValuesField.optional().meta({ description: 'Its values where latencies are estimated.' }),
   })
   .superRefine(
     (input, context) => {

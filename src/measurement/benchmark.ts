@@ -9,6 +9,8 @@ export interface BenchmarkInput {
   readonly elementType: ElementType;
   readonly dims: readonly number[];
   readonly fill: Fill;
+  /** Whether a user gave its values; they are part of the signature. */
+  readonly isGiven?: boolean | undefined;
 }
 
 /** A runnable graph without weights: a brick, or a whole model. */

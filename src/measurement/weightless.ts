@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { withCanonicalQuantization } from '../onnx/canonical-quantization.js';
 import { fillRange, typedGraph } from '../onnx/fill-range.js';
-import type { DeclaredType, Graph, Model, Tensor, TensorType } from '../onnx/model.js';
+import type { DeclaredType, Graph, InputValues, Model, Tensor, TensorType } from '../onnx/model.js';
 import type { ReadingBudget } from '../onnx/reading-budget.js';
 import { parseModel } from '../onnx/read-model.js';
 import { staticTypeOf } from '../onnx/static-type.js';
@@ -53,10 +53,19 @@ export function weightlessBenchmark(given: Model): Benchmark {
   const firstWeight = graph.inputs.length;
   const inputs = weightless.inputs.map((name, index): BenchmarkInput => {
     const { elementType, dims } = staticInputType({ ...model, graph: weightless }, name);
-    const fill = { ...fillRange(indexed, name, { elementType, dims }), seed: index + 1 };
-    return { name, role: index < firstWeight ? 'activation' : 'weight', elementType, dims, fill };
+    const given = graph.given?.get(name);
+    const fill = { ...(given ?? fillRange(indexed, name, { elementType, dims })), seed: index + 1 };
+    const role = index < firstWeight ? 'activation' : 'weight';
+    return { name, role, elementType, dims, fill, ...(given && { isGiven: true }) };
   });
   return { signature: signatureOf(bytes), model: bytes, inputs };
+}
+
+/** The values of a benchmark's inputs that a user gave, by name. */
+export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputValues> {
+  return new Map(
+    inputs.flatMap(({ name, isGiven, fill: { low, high, list } }) => (isGiven ? [[name, { low, high, list }]] : [])),
+  );
 }
 
 /**
@@ -66,7 +75,8 @@ export function weightlessBenchmark(given: Model): Benchmark {
  * @param budget see {@link parseModel}
  * @throws PlatformError `model` where the benchmark's file is none
  */
-export function modelOf({ model, inputs }: Benchmark, source: string, budget?: ReadingBudget): Model {
+export function modelOf(benchmark: Benchmark, source: string, budget?: ReadingBudget): Model {
+  const { model, inputs } = benchmark;
   const parsed = parseModel(model, source, budget);
   const weights = inputs.filter(({ role }) => role === 'weight');
   const names = new Set(weights.map(({ name }) => name));
@@ -81,6 +91,7 @@ export function modelOf({ model, inputs }: Benchmark, source: string, budget?: R
       inputs: graph.inputs.filter((name) => !names.has(name)),
       initializers: new Map([...graph.initializers, ...filled]),
       types: new Map([...graph.types].filter(([name]) => !names.has(name))),
+      given: givenValues(benchmark),
     },
   };
 }

@@ -21,7 +21,7 @@ interface ElementTypeFacts {
   readonly kind: 'float' | 'integer' | 'string' | 'boolean';
   /** Holds the elements as raw_data has them; of types without an array of their own, the bits. */
   readonly array: ElementArray;
-  /** Whether ONNX Runtime's JavaScript API takes it as an input. Source: onnxruntime-common, tensor.d.ts. */
+  /** Whether ONNX Runtime's JavaScript bindings take and return it, as tried with onnxruntime-node 1.30.0. */
   readonly fed: boolean;
   /** The C++ type as which profiles name it, where that is another name. */
   readonly calledBy?: Readonly<Partial<Record<Profiler, string>>>;
@@ -46,7 +46,7 @@ export const ELEMENT_TYPES = {
   int16: { code: 5, bits: 16, kind: 'integer', array: Int16Array, fed: true },
   int32: { code: 6, bits: 32, kind: 'integer', array: Int32Array, fed: true, calledBy: { pytorch: 'int' } },
   int64: { code: 7, bits: 64, kind: 'integer', array: BigInt64Array, fed: true, calledBy: { pytorch: 'long int' } },
-  string: { code: 8, bits: 0, kind: 'string', array: Uint8Array, fed: false },
+  string: { code: 8, bits: 0, kind: 'string', array: Uint8Array, fed: true },
   bool: { code: 9, bits: 8, kind: 'boolean', array: Uint8Array, fed: true },
   float16: { code: 10, bits: 16, kind: 'float', array: Uint16Array, fed: true },
   float64: {
@@ -64,8 +64,8 @@ export const ELEMENT_TYPES = {
   float8e4m3fnuz: { code: 18, bits: 8, kind: 'float', array: Uint8Array, fed: false },
   float8e5m2: { code: 19, bits: 8, kind: 'float', array: Uint8Array, fed: false },
   float8e5m2fnuz: { code: 20, bits: 8, kind: 'float', array: Uint8Array, fed: false },
-  uint4: { code: 21, bits: 4, kind: 'integer', array: Uint8Array, fed: true },
-  int4: { code: 22, bits: 4, kind: 'integer', array: Uint8Array, fed: true },
+  uint4: { code: 21, bits: 4, kind: 'integer', array: Uint8Array, fed: false },
+  int4: { code: 22, bits: 4, kind: 'integer', array: Uint8Array, fed: false },
 } as const satisfies Readonly<Record<string, ElementTypeFacts>>;
 
 export type ElementType = keyof typeof ELEMENT_TYPES;

@@ -1,6 +1,10 @@
 import { staticTypeOf } from './static-type.js';
 import { elementCount, ELEMENT_TYPES } from './element-type.js';
-import type { Graph, Node, TensorType } from './model.js';
+import { fittingValues } from './fitting/fitting-values.js';
+import type { OperatorUse } from './fitting/operator-use.js';
+import { integersOf } from './integers-of.js';
+import { listedValues } from './listed-values.js';
+import type { Graph, InputValues, Node, TensorType } from './model.js';
 import { nestedNodes } from './nested-nodes.js';
 import { quantizationInputs } from './quantization-inputs.js';
 import { quantizationScales } from './quantization-scales.js';
@@ -129,6 +133,8 @@ export interface TypedGraph {
   /** See {@link quantizationScales}. */
   readonly scales: ReadonlyMap<string, number>;
   typeOf(name: string): TensorType | undefined;
+  /** Values of a small constant of integers. */
+  constantOf(name: string): readonly number[] | undefined;
 }
 
 /** Indexes a graph, its subgraphs too, for {@link fillRange}. */
@@ -144,7 +150,32 @@ export function typedGraph(graph: Graph): TypedGraph {
   const typeOf = (name: string): TensorType | undefined => {
     return staticTypeOf(graph.initializers.get(name) ?? graph.types.get(name));
   };
-  return { uses, scales: quantizationScales(graph), typeOf };
+  const constantOf = (name: string): readonly number[] | undefined => integersOf(graph.initializers.get(name));
+  return { uses, scales: quantizationScales(graph), typeOf, constantOf };
+}
+
+/** Values that fit to others where the value is one of an operator's inputs, found as indices are. */
+function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, steps: number): InputValues | undefined {
+  if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
+    const [passed] = node.outputs;
+    const passedType = graph.typeOf(passed ?? '') ?? type;
+    for (const next of graph.uses.get(passed ?? '') ?? []) {
+      const values = fitting(next, passedType, graph, steps - 1);
+      if (values !== undefined) return values;
+    }
+  }
+  const dimsOf = (name: string | undefined): readonly number[] | undefined => graph.typeOf(name ?? '')?.dims;
+  const use: OperatorUse = {
+    node,
+    count: elementCount(type.dims),
+    own: type.dims,
+    input: (at) => dimsOf(node.inputs[at]),
+    output: (at) => dimsOf(node.outputs[at]),
+    constant: (at) => graph.constantOf(node.inputs[at] ?? ''),
+  };
+  const found = fittingValues(index, use);
+  if (found?.kind !== 'list') return found;
+  return listedValues(found.values);
 }
 
 /**
@@ -163,14 +194,19 @@ function zeroPointRange({ elementType, dims }: TensorType): Range {
 }
 
 /**
- * Bounds for the made-up values of an input or weight, from how the graph reads it: indices stay valid, variances and
- * denominators positive, weights keep activations in their order of magnitude. Depends on the graph's structure only.
+ * Values for an input or weight, from how the graph reads it: indices stay valid, variances and denominators positive, what
+ * must fit to other values does (see fitting/), weights keep activations in their order of magnitude. Depends on the
+ * graph's structure only.
  */
-export function fillRange(graph: TypedGraph, name: string, type: TensorType): Range {
+export function fillRange(graph: TypedGraph, name: string, type: TensorType): InputValues {
   const uses = graph.uses.get(name) ?? [];
   const scale = graph.scales.get(name);
   if (scale !== undefined) return { low: scale, high: scale };
   if (uses.some(({ node, index }) => quantizationInputs(node).zeroPoints.includes(index))) return zeroPointRange(type);
+  for (const use of uses) {
+    const values = fitting(use, type, graph, MOST_STEPS);
+    if (values !== undefined) return values;
+  }
   if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
     for (const use of uses) {
       const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MOST_STEPS);

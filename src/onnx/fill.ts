@@ -77,18 +77,25 @@ function floats({ low, high, seed }: Fill): () => number {
   };
 }
 
+/** The elements of a list, again and again. */
+function repeated(list: readonly number[]): () => number {
+  let at = 0;
+  return () => list[at++ % list.length] ?? 0;
+}
+
 /** Elements of a type's array, one after another. */
 function elementsFor(elementType: ElementType, fill: Fill): () => number {
+  const valuesBy = (draw: (fill: Fill) => () => number) => (fill.list ? repeated(fill.list) : draw(fill));
   switch (elementType) {
     case 'float32':
     case 'float64':
-      return floats(fill);
+      return valuesBy(floats);
     case 'float16': {
-      const next = floats(fill);
+      const next = valuesBy(floats);
       return () => finiteFloat16Bits(next());
     }
     case 'bfloat16': {
-      const next = floats(fill);
+      const next = valuesBy(floats);
       return () => bfloat16Bits(next());
     }
     case 'int64':
@@ -100,7 +107,7 @@ function elementsFor(elementType: ElementType, fill: Fill): () => number {
     case 'int8':
     case 'uint8':
     case 'bool':
-      return integers(fill);
+      return valuesBy(integers);
     case 'float8e4m3fn':
     case 'float8e4m3fnuz':
     case 'float8e5m2':
@@ -124,13 +131,16 @@ export function* fillBlocks(elementType: ElementType, count: number, fill: Fill)
   const next = elementsFor(elementType, fill);
   // An element of the array holds more than one value only for the packed types.
   const elements = Math.ceil(count / Math.max(1, 8 / bits));
-  const block = new array(Math.min(elements, BLOCK_ELEMENTS));
+  // Blocks that are repeated hold whole lists.
+  const length = fill.list?.length ?? 1;
+  const blockElements = length * Math.max(1, Math.floor(BLOCK_ELEMENTS / length));
+  const block = new array(Math.min(elements, blockElements));
   if (block instanceof BigInt64Array || block instanceof BigUint64Array) {
-    for (let i = 0; i < block.length; i++) block[i] = BigInt(next());
+    for (let i = 0; i < block.length; i++) block[i] = BigInt(Math.round(next()));
   } else {
     for (let i = 0; i < block.length; i++) block[i] = next();
   }
-  for (let left = elements; left > 0; left -= BLOCK_ELEMENTS) {
-    yield new Uint8Array(block.buffer, 0, Math.min(left, BLOCK_ELEMENTS) * block.BYTES_PER_ELEMENT);
+  for (let left = elements; left > 0; left -= blockElements) {
+    yield new Uint8Array(block.buffer, 0, Math.min(left, blockElements) * block.BYTES_PER_ELEMENT);
   }
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { constantValues } from './constant-values.js';
 import { staticTypeOf } from './static-type.js';
-import type { Graph, Model, Node, Tensor, TensorType } from './model.js';
+import type { Graph, InputValues, Model, Node, Tensor, TensorType } from './model.js';
 import { domainOf } from './opsets.js';
 
 /**
@@ -24,6 +24,10 @@ export interface LayerGraph {
    * `fill`.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
+  /** Values that are no tensors: sequences, maps, optional values. They have no type here. */
+  readonly opaque: ReadonlySet<string>;
+  /** Values that a user gave for inputs. */
+  readonly given?: ReadonlyMap<string, InputValues> | undefined;
 }
 
 /** Facts about a value that a runtime inferred by running the graph once. */
@@ -112,6 +116,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
   const { graph, source, opsets } = model;
   const { folded, produced, fromShapes } = constantValues(graph);
   const types = new Map<string, TensorType>();
+  const opaque = new Set<string>();
   const constants = new Map(graph.initializers);
   for (const name of graph.inputs) {
     const type = staticTypeOf(graph.types.get(name));
@@ -127,6 +132,11 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
       if (name === '') continue;
       const value = inferred.get(name);
       const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
+      // A runtime that ran the graph has told the types of all tensors.
+      if (type === undefined && inferred.size > 0) {
+        opaque.add(name);
+        continue;
+      }
       if (type === undefined) {
         throw new PlatformError(
           'model',
@@ -142,5 +152,15 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
     }
   }
   const layers = graph.nodes.filter((node) => !folded.has(node));
-  return { source, opsets, layers, inputs: graph.inputs, outputs: graph.outputs, types, constants };
+  return {
+    source,
+    opsets,
+    layers,
+    inputs: graph.inputs,
+    outputs: graph.outputs,
+    types,
+    constants,
+    opaque,
+    given: graph.given,
+  };
 }

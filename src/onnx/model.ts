@@ -16,10 +16,19 @@ export interface DeclaredType {
   readonly dims: readonly Dimension[] | undefined;
 }
 
-/** How made-up values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
-export interface Fill {
+/** Limit of a list of values. */
+export const MOST_LISTED_VALUES = 65_536;
+
+/** The values of an input: bounds, both included, or a list that is repeated until there are enough. */
+export interface InputValues {
   readonly low: number;
   readonly high: number;
+  /** All between `low` and `high`. */
+  readonly list?: readonly number[] | undefined;
+}
+
+/** How made-up values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
+export interface Fill extends InputValues {
   readonly seed: number;
 }
 
@@ -57,6 +66,8 @@ export interface Graph {
   readonly initializers: ReadonlyMap<string, Tensor>;
   /** Declared types of inputs, outputs and intermediate values by name. Initializers have their own type. */
   readonly types: ReadonlyMap<string, DeclaredType>;
+  /** Values that a user gave for inputs, instead of made-up ones. */
+  readonly given?: ReadonlyMap<string, InputValues> | undefined;
 }
 
 /** A model file without its weights. */

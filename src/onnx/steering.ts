@@ -62,6 +62,20 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
 ]);
 
 /**
+ * The same of operators of com.microsoft: lengths of caches and masks, which count as much as the number of layers does.
+ * Source: ContribOperators.md of ONNX Runtime.
+ */
+const STEERING_INPUTS_OF_RUNTIME: ReadonlyMap<string, readonly number[]> = new Map([
+  ['Attention', [3, 6]],
+  ['DecoderMaskedMultiHeadAttention', [4, 7]],
+  ['DecoderMaskedSelfAttention', [3, 5]],
+  ['GroupQueryAttention', [5, 6]],
+  ['MultiHeadAttention', [4]],
+  ['RotaryEmbedding', [1]],
+  ['SparseAttention', [5, 6, 7, 8]],
+]);
+
+/**
  * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
  * for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
  */
@@ -101,7 +115,9 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
 /** Whether this input of this node steers it by its definition. */
 function isSteeringInput(node: Node, index: number): boolean {
   if (quantizationInputs(node).zeroPoints.includes(index)) return true;
-  return domainOf(node.domain) === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
+  const domain = domainOf(node.domain);
+  if (domain === 'com.microsoft') return STEERING_INPUTS_OF_RUNTIME.get(node.opType)?.includes(index) ?? false;
+  return domain === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
 }
 
 /**

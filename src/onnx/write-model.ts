@@ -5,7 +5,7 @@ import { NodeProto, OperatorSetIdProto, TensorProto, type TypeProto, ValueInfoPr
 import { byteLengthOf, elementCount, ELEMENT_TYPES } from './element-type.js';
 import { FIELDS } from './field-numbers.js';
 import { fillBlocks } from './fill.js';
-import type { DeclaredType, Model, Node, Tensor, TensorData } from './model.js';
+import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from './model.js';
 import { bytesTag, varint } from './wire-format.js';
 
 /** A model on its way out: its size is known before its weights are made. */
@@ -134,9 +134,15 @@ export function nodeProtoOf(node: Node): NodeProto {
   };
 }
 
+function describedValues(given: InputValues | undefined): string {
+  if (given === undefined) return '';
+  return given.list === undefined ? `from ${given.low} to ${given.high}` : given.list.join(' ');
+}
+
 /**
  * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
- * It writes only the content of `Model`: no producer, no metadata, no documentation strings.
+ * It writes only the content of `Model`: no producer, no metadata, no documentation strings but for inputs whose values a
+ * user gave, so that graphs with other values have other signatures.
  *
  * @throws PlatformError 'model' when a tensor's file is gone or ends early
  */
@@ -155,7 +161,8 @@ export function encodeModel(model: Model): EncodedModel {
   body.tag(GRAPH.name, BYTES).string(graph.name);
   const writeValue = (fieldNumber: number, name: string): void => {
     const type = graph.types.get(name);
-    const info = { name, docString: '', type: type === undefined ? undefined : typeProtoOf(type) };
+    const docString = describedValues(graph.given?.get(name));
+    const info = { name, docString, type: type === undefined ? undefined : typeProtoOf(type) };
     ValueInfoProto.encode(info, body.tag(fieldNumber, BYTES).fork()).join();
   };
   const ends = new Set([...graph.inputs, ...graph.outputs]);

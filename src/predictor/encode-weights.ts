@@ -113,7 +113,10 @@ export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();
   const tensors = weights.map((weight): TensorProto => {
     if (filledBytes(weight) < LEAST_ALIASED_BYTES) {
-      return { ...describe(weight), rawData: Buffer.concat([...inputBlocks(weight)].map((block) => block.slice())) };
+      return {
+        ...describe(weight),
+        rawData: Buffer.concat(Array.from(weightBlocks(weight), (block) => block.slice())),
+      };
     }
     const alias = aliasOf(weight);
     const before = largest.get(alias);

@@ -4,8 +4,10 @@ import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { byteLengthOf, elementCount } from '../onnx/element-type.js';
 import { externalTensorIn } from '../onnx/external-tensor.js';
 import { fillBlocks } from '../onnx/fill.js';
+import { words } from '../onnx/words.js';
 import type { TensorData } from '../onnx/model.js';
 import { fileBlocks } from '../onnx/write-model.js';
+import { fedName, isFedAsFloat, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** A benchmark whose weights are no longer inputs of the graph, but not made yet either. */
@@ -88,14 +90,15 @@ export function materialize(
   const model = decode(benchmark);
   refuseExternalData(benchmark, model);
   checkInputs(benchmark, model.graph);
-  const strings = benchmark.inputs.find(({ elementType }) => elementType === 'string');
+  const strings = benchmark.inputs.find(({ elementType, role }) => elementType === 'string' && role === 'weight');
   if (strings !== undefined) {
     throw new PlatformError('unsupported', `${nameOf(benchmark)}: no strings can be made up for input ${strings.name}`);
   }
   const weights = benchmark.inputs.filter(({ role }) => role === 'weight');
   const names = new Set(weights.map(({ name }) => name));
   const rest: GraphProto = { ...model.graph, input: model.graph.input.filter(({ name }) => !names.has(name)) };
-  const graph = everyValueIsOutput ? exposeEveryValue(rest) : rest;
+  const exposed = everyValueIsOutput ? exposeEveryValue(rest) : rest;
+  const graph = withCrossingEnds(exposed, benchmark.inputs, { shapesOnly: everyValueIsOutput });
   return { graph: ModelProto.encode({ ...model, graph }).finish(), weights };
 }
 
@@ -125,19 +128,33 @@ export function filledBytes({ elementType, dims }: Pick<BenchmarkInput, 'element
   return byteLengthOf(elementType, elementCount(dims));
 }
 
+/** An input's values in memory. */
+function tensorOf(input: BenchmarkInput): TensorValue {
+  const { elementType, dims } = input;
+  const bytes = new Uint8Array(filledBytes(input));
+  let offset = 0;
+  for (const block of inputBlocks(input)) {
+    bytes.set(block, offset);
+    offset += block.length;
+  }
+  return { elementType, dims, bytes };
+}
+
 /** The values of the inputs that are fed with every run, by name. */
 export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue> {
   const feeds = new Map<string, TensorValue>();
   for (const input of benchmark.inputs) {
     if (input.role !== 'activation') continue;
-    const { name, elementType, dims } = input;
-    const bytes = new Uint8Array(filledBytes(input));
-    let offset = 0;
-    for (const block of inputBlocks(input)) {
-      bytes.set(block, offset);
-      offset += block.length;
+    const { name, elementType, dims, fill } = input;
+    if (elementType === 'string') {
+      feeds.set(name, { elementType, dims, bytes: new Uint8Array(), strings: words(elementCount(dims), fill.seed) });
+      continue;
     }
-    feeds.set(name, { elementType, dims, bytes });
+    if (isFedAsFloat(input)) {
+      feeds.set(fedName(input), tensorOf({ ...input, elementType: 'float32' }));
+      continue;
+    }
+    feeds.set(name, tensorOf(input));
   }
   return feeds;
 }

@@ -11,6 +11,9 @@ function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string,
   return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
 }
 
+/** Values instead of the weight's own, where those do not matter: while a graph is optimized. */
+const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
+
 /**
  * The model of a benchmark as it is in its file, its dimensions bound as in the benchmark, with its own weights.
  *
@@ -25,7 +28,7 @@ export async function modelWithOwnWeights(benchmark: Benchmark, path: string): P
   for (const [name, tensor] of graph.initializers) {
     const { elementType, dims, data } = tensor;
     if (data.kind !== 'file') kept.set(name, tensor);
-    else weights.push({ name, role: 'weight', elementType, dims, fill: { low: 0, high: 0, seed: 0 }, data });
+    else weights.push({ name, role: 'weight', elementType, dims, fill: STAND_IN, data });
   }
   const bytes = encodeModelToBytes({
     ...model,

@@ -108,8 +108,7 @@ export async function openFilledModel(
 
 /** The source of a model to optimize, which does not depend on the values of large weights. */
 function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options: OpenFilledOptions): FilledSource {
-  const isOwn = fillable.weights.some(({ data }) => data !== undefined);
-  if (!predictor.mapsWeightFiles || isOwn) return fill(fillable, predictor, options);
+  if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
   const model = aliasedModel(fillable);
   const { temporaryFolder } = options;
   const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));

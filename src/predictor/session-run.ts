@@ -16,6 +16,7 @@ function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Te
   if (!ELEMENT_TYPES[value.elementType].fed) {
     throw new PlatformError('unsupported', `input ${name}: the runtime takes no ${value.elementType} from JavaScript`);
   }
+  if (value.strings !== undefined) return new make('string', [...value.strings], value.dims);
   return new make(value.elementType as 'float32', elementsOf(value) as Float32Array, value.dims);
 }
 

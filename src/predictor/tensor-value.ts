@@ -6,6 +6,8 @@ export interface TensorValue {
   readonly dims: readonly number[];
   /** Little-endian, as in TensorProto.raw_data; empty for strings. Starts at a multiple of 8 in its buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The elements of a tensor of strings that is fed. */
+  readonly strings?: readonly string[] | undefined;
 }
 
 export type NumberArray =

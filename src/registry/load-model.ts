@@ -3,6 +3,7 @@ import {
   BATCH,
   formatNote,
   graphBindings,
+  inputValues,
   orThrow,
   type Problems,
   resolveModel,
@@ -10,7 +11,9 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
+import { assumedValues } from '../onnx/assumed-values.js';
 import { bindDimensions, dimensionNames } from '../onnx/bind-dimensions.js';
+import { type GivenText, withGivenValues } from '../onnx/given-values.js';
 import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model.js';
 import { readModel } from '../onnx/read-model.js';
@@ -37,6 +40,8 @@ export interface LoadOptions {
   readonly batch: number;
   /** Sizes of other symbolic dimensions; win over the manifest's. Names that this model does not have are ignored. */
   readonly dimensions?: ReadonlyMap<string, number> | undefined;
+  /** Values of inputs; win over the manifest's. Names that this model does not have are ignored. */
+  readonly inputs?: ReadonlyMap<string, GivenText> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Where graphs come from; by default {@link readGraph}. */
   readonly readGraph?: typeof readGraph | undefined;
@@ -78,7 +83,9 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
   const weights = isHere ? weightsOfFile(resolved.source.path, model) : undefined;
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
-  return { name, symbols, notes: [], weights, model: bound, open: symbols.length > 0 ? model : undefined };
+  const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
+  const given = await withGivenValues(bound, new Map([...ofManifest, ...(options.inputs ?? [])]));
+  return { name, symbols, notes: [], weights, model: given, open: symbols.length > 0 ? model : undefined };
 }
 
 /** A reference outside of a manifest has no line number. */
@@ -97,5 +104,11 @@ export async function loadModel(reference: string, options: LoadOptions): Promis
   const resolved = await resolveModel(reference, { zooNames: ZOO_NAMES });
   if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
   const { model, notes } = orThrow(resolved);
-  return { ...(await loadResolvedModel(model, options)), notes: notes.map(formatNote) };
+  const loaded = await loadResolvedModel(model, options);
+  // The zoo's inputs are what they should be.
+  const assumed = model.source.kind === 'file' ? assumedValues(loaded.model) : undefined;
+  return {
+    ...loaded,
+    notes: [...notes.map(formatNote), ...(assumed === undefined ? [] : [`${loaded.name}: ${assumed}`])],
+  };
 }

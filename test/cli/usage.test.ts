@@ -57,6 +57,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /expected NAME=VALUE, for example sequence=128/,
     code: 2,
   },
+  'an input without values': {
+    args: validate(MODEL, '--input', 'mask'),
+    says: /expected NAME=VALUE, for example lengths=127/,
+    code: 2,
+  },
+  'an input that no model has': {
+    args: validate(MODEL, '--input', 'mask=1'),
+    says: /--input mask: none of the models has an input of this name; they have/,
+    code: 2,
+    given: withModel,
+  },
   'a batch given as a dimension': { args: validate(MODEL, '--dimension', 'batch=2'), says: /--batch/, code: 2 },
   'a dimension that no model has': {
     args: validate(MODEL, '--dimension', 'length=4', '--dimension', 'sequence=4'),

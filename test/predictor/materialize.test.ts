@@ -134,10 +134,10 @@ describe('materialize', () => {
       message: /the graph has no input x2/,
     },
     {
-      name: 'strings',
+      name: 'weights of strings',
       benchmark: { ...matMul, inputs: matMul.inputs.map((input) => ({ ...input, elementType: 'string' })) },
       code: 'unsupported',
-      message: /strings .* input x/,
+      message: /strings .* input w/,
     },
   ];
   for (const { name, benchmark, code, message } of broken) {

@@ -108,6 +108,8 @@ describe('a reader that counts', () => {
       low: -0.5,
       high: 1e300,
       seed: 7n,
+      values: [],
+      given: false,
     };
     assert.deepEqual(read(Input.encode(message).finish(), 100).input, message);
   });

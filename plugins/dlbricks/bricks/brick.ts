@@ -3,6 +3,7 @@ import {
   type Benchmark,
   type BenchmarkInput,
   type DeclaredType,
+  type InputValues,
   type LayerGraph,
   nestedNodes,
   type Node,
@@ -89,6 +90,13 @@ function canonicalOpsets(
   return new Map([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** A longer list may be somebody's data; of it, a brick tells only the range. */
+const MOST_VALUES = 1024;
+
+function disclosable({ low, high, list }: InputValues): InputValues {
+  return list === undefined || list.length > MOST_VALUES ? { low, high } : { low, high, list };
+}
+
 /**
  * Cuts a sequence out of its model as a brick. The brick's file holds everything that can make two sequences run
  * differently, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
@@ -112,6 +120,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
   const names = new Anonymizer();
   const types = new Map<string, DeclaredType>();
   const initializers = new Map<string, Tensor>();
+  const given = new Map<string, InputValues>();
   const inputs: string[] = [];
   const outputs: string[] = [];
   const produced = new Set<string>();
@@ -126,6 +135,8 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     else if (type !== undefined) {
       types.set(name, type);
       inputs.push(name);
+      const values = graph.given?.get(value);
+      if (values !== undefined) given.set(name, disclosable(values));
     }
   };
 
@@ -149,6 +160,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     };
   });
   for (const value of layers.flatMap((layer) => layer.outputs)) {
+    if (graph.opaque.has(value)) continue;
     if ((lastUse.get(value) ?? -1) > sequence.last) outputs.push(names.nameOf(value));
   }
 
@@ -158,7 +170,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     source: 'brick',
     irVersion: BRICK_IR_VERSION,
     opsets,
-    graph: { name: 'brick', nodes, inputs, outputs, initializers, types },
+    graph: { name: 'brick', nodes, inputs, outputs, initializers, types, given },
   });
   return { ...benchmark, operators: layers.map(({ opType }) => opType) };
 }

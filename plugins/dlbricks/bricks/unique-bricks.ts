@@ -1,8 +1,8 @@
 import type { Benchmark, LayerGraph, TensorType } from '../../../src/plugin-api.js';
+import { sequencesOf } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
-import { cutAtFewestValues } from '../cut/kernel-cut.js';
 import { lastUses } from '../cut/last-uses.js';
-import { type Edge, edgesOf, findModelSubgraphs, type Sequence } from '../cut/layer-cut.js';
+import { type Edge, edgesOf, type Sequence } from '../cut/layer-cut.js';
 import { roughMs } from '../cut/rough-time.js';
 import { type Brick, cutBrick } from './brick.js';
 import {
@@ -35,8 +35,8 @@ export interface DecomposedModel {
  * Linear in the size of the graph.
  */
 export function decomposeModel(name: string, graph: LayerGraph, granularity: number): DecomposedModel {
-  const { sequences, edges } = findModelSubgraphs(graph, granularity);
-  return assemble({ name, layers: graph.layers.length }, graph, sequences, edges, () => undefined);
+  const sequences = sequencesOf(graph, 'layer', granularity);
+  return assemble({ name, layers: graph.layers.length }, graph, sequences, edgesOf(graph, sequences), () => undefined);
 }
 
 /** Input of the kernel cut beside the optimized graph. */
@@ -70,7 +70,7 @@ export function decomposeKernels(
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
   if (measured.way === 'together') {
-    const sequences = cutAtFewestValues(graph, granularity);
+    const sequences = sequencesOf(graph, 'kernel', granularity);
     const handed = handingOver(outputTypes(graph));
     const whole = {
       ...header,
@@ -81,7 +81,7 @@ export function decomposeKernels(
     return { ...parts, call, handingOver: handed };
   }
   const { surroundings } = measured;
-  const sequences = joinWeightReaders(graph, cutAtFewestValues(graph, granularity), granularity);
+  const sequences = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
   const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
     return inContext(brick, copiesFor(weightBytesOf(brick.inputs), roughMsOf(graph, sequence), surroundings));
   };

@@ -1,5 +1,6 @@
 import {
   checkDimensions,
+  checkInputNames,
   type CommandHost,
   type LoadedModel,
   type UnusableModel,
@@ -30,6 +31,7 @@ export async function loadModels(
           await host.loadModel(reference, {
             batch: options.batch ?? DEFAULTS.batch,
             dimensions: options.dimension ?? new Map(),
+            inputs: options.input,
             signal: host.signal,
           }),
         );
@@ -45,7 +47,13 @@ export async function loadModels(
   }
   for (const note of models.flatMap(({ notes }) => notes)) progress.note(`note: ${note}`);
   // Dimensions of a model that was not read are not known.
-  if (models.length === references.length) checkDimensions(models, options.dimension);
+  if (models.length === references.length) {
+    checkDimensions(models, options.dimension);
+    checkInputNames(
+      models.map(({ model }) => model),
+      options.input,
+    );
+  }
   return withUniqueNames(models, used);
 }
 

@@ -9,6 +9,8 @@ import {
   durationMsOf,
   FRAMEWORK_NAMES,
   type FrameworkName,
+  type GivenText,
+  givenTextOf,
   PlatformError,
   type Protocol,
   wholeNumberOption,
@@ -29,6 +31,7 @@ export interface MeasuringOptions {
   readonly runs?: number;
   readonly warmup?: number;
   readonly dimension?: ReadonlyMap<string, number>;
+  readonly input?: ReadonlyMap<string, GivenText>;
 }
 
 /** Precision of bricks: the target error in percent, and the limit on repeating. */
@@ -84,7 +87,24 @@ export function addCutOptions(command: Command): Command {
       ).choices(CUTS),
     )
     .option('--batch <n>', `size of the batch dimension (default: ${DEFAULTS.batch})`, wholeNumberOption(1, 65_536))
-    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption);
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
+    .option(
+      '--input <name=value>',
+      "values of an input instead of made-up ones: a number, numbers with commas, LOW..HIGH, or a NumPy array's file (.npy); may be repeated",
+      inputOption,
+    );
+}
+
+/** Parses NAME=VALUE, the values of an input, collected over several uses of the option. */
+function inputOption(text: string, before: ReadonlyMap<string, GivenText> = new Map()): ReadonlyMap<string, GivenText> {
+  const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  const given = givenTextOf(value);
+  if (name === undefined || given === undefined) {
+    throw new InvalidArgumentError(
+      'expected NAME=VALUE, for example lengths=127, ids=0..999, mask=1,1,0 or mask=mask.npy',
+    );
+  }
+  return new Map([...before, [name, given]]);
 }
 
 export function addMeasuringOptions(command: Command): Command {
@@ -208,7 +228,13 @@ export function cutOf(options: MeasuringOptions): CutSettings {
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
 export function refuseCutOptions(options: MeasuringOptions, where: string): void {
-  const names = { granularity: '--granularity', cut: '--cut', batch: '--batch', dimension: '--dimension' } as const;
+  const names = {
+    granularity: '--granularity',
+    cut: '--cut',
+    batch: '--batch',
+    dimension: '--dimension',
+    input: '--input',
+  } as const;
   for (const [key, name] of Object.entries(names)) {
     if (options[key as keyof typeof names] === undefined) continue;
     throw new PlatformError('usage', `${name} cannot be used with ${where}; it was set when the suite was generated`);

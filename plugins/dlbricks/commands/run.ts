@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import {
   checkDimensions,
+  checkInputNames,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
@@ -46,6 +47,7 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
   const loaded = await loadEvaluation(path, {
     ...(options.batch === undefined ? {} : { batch: options.batch }),
     dimensions: options.dimension,
+    inputs: options.input,
     signal: host.signal,
     check: ({ plugin }) => {
       if (plugin !== 'dlbricks') {
@@ -64,7 +66,13 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
   const { manifest, models, notes, protocol, limits, unmet } = loaded;
   for (const note of notes) progress.note(`note: ${note}`);
   // Dimensions of a model that was not read are not known.
-  if (unusable.length === 0) checkDimensions(models, options.dimension);
+  if (unusable.length === 0) {
+    checkDimensions(models, options.dimension);
+    checkInputNames(
+      models.map(({ model }) => model),
+      options.input,
+    );
+  }
   const threads = options.threads ?? manifest.threads;
   const problems = unmet(await agent.system(runOptionsOf(threads)));
   if (problems.length > 0) {

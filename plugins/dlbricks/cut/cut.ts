@@ -1,4 +1,5 @@
 import type { LayerGraph } from '../../../src/plugin-api.js';
+import { joinAtOpaqueValues } from './join-at-opaque-values.js';
 import { cutAtFewestValues } from './kernel-cut.js';
 import { findModelSubgraphs, type Sequence } from './layer-cut.js';
 
@@ -9,5 +10,7 @@ export type Cut = (typeof CUTS)[number];
 
 /** The sequences that a cut makes of its graph. @param granularity longest sequence, in layers or kernels */
 export function sequencesOf(graph: LayerGraph, cut: Cut, granularity: number): readonly Sequence[] {
-  return cut === 'kernel' ? cutAtFewestValues(graph, granularity) : findModelSubgraphs(graph, granularity).sequences;
+  const sequences =
+    cut === 'kernel' ? cutAtFewestValues(graph, granularity) : findModelSubgraphs(graph, granularity).sequences;
+  return joinAtOpaqueValues(graph, sequences);
 }

@@ -7,6 +7,7 @@ import {
   makeFolder,
   PlatformError,
   messageOf,
+  MOST_LISTED_VALUES,
   parseModel,
   schemaProblems,
   signatureOf,
@@ -38,6 +39,10 @@ const inputSchema = z.strictObject({
   low: z.number(),
   high: z.number(),
   seed: z.int().nonnegative(),
+  /** The values themselves, repeated until there are enough. */
+  list: z.array(z.number()).min(1).max(MOST_LISTED_VALUES).optional(),
+  /** Whether the owner of the model gave the values. */
+  is_given: z.boolean().optional(),
 });
 
 const brickSchema = z.strictObject({
@@ -133,12 +138,14 @@ function brickDocument(ways: readonly SuiteBrick[]): BrickDocument[] {
     {
       signature: brick.signature,
       operators: [...brick.operators],
-      inputs: brick.inputs.map(({ name, role, elementType, dims, fill }) => ({
+      inputs: brick.inputs.map(({ name, role, elementType, dims, fill: { list, ...fill }, isGiven }) => ({
         name,
         role,
         element_type: elementType,
         dims: [...dims],
         ...fill,
+        ...(list && { list: [...list] }),
+        ...(isGiven && { is_given: true }),
       })),
       ...(copies && { copies: [...copies] }),
       ...(footprints && { footprints: [...footprints] }),
@@ -297,8 +304,11 @@ async function readBrick(folder: string, { signature, operators, inputs }: Brick
     signature,
     operators,
     model,
-    inputs: inputs.map(({ name, role, element_type, dims, low, high, seed }): BenchmarkInput => {
-      return { name, role, elementType: element_type, dims, fill: { low, high, seed } };
-    }),
+    inputs: inputs.map(
+      ({ element_type: elementType, low, high, seed, list, is_given: isGiven, ...input }): BenchmarkInput => {
+        const fill = { low, high, seed, ...(list && { list }) };
+        return { ...input, elementType, fill, ...(isGiven && { isGiven }) };
+      },
+    ),
   };
 }

@@ -10,7 +10,7 @@ import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
 /** Part of every key. Increase it when agents make other graphs of the same input. */
-const CACHE_VERSION = 3;
+const CACHE_VERSION = 4;
 
 /** Key of a graph: it is kept only for the system that optimized it. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {

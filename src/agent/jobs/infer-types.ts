@@ -3,7 +3,8 @@ import type { RunOptions } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
 import { type InferredValue, unknownValues } from '../../onnx/layer-graph.js';
 import { withEveryValueAsOutput } from '../../predictor/materialize.js';
-import { ELEMENT_TYPES, elementCount } from '../../onnx/element-type.js';
+import { shapedValue } from '../../predictor/crossing-values.js';
+import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
 import { refusalOf } from '../failure.js';
 import type { InferTypesJob } from './job.js';
@@ -32,8 +33,14 @@ function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maxim
   return { minimum: BigInt(minimum), maximum: BigInt(maximum) };
 }
 
+/** The type of a value whose shape was returned instead of itself. */
+function ofShape(shape: TensorValue, elementType: ElementType): InferredValue {
+  return { elementType, dims: Array.from(elementsOf(shape), Number) };
+}
+
 function inferredValueOf(value: TensorValue): InferredValue {
   const { elementType, dims, bytes } = value;
+  if (elementType === 'string') return { elementType, dims };
   const { kind, bits } = ELEMENT_TYPES[elementType];
   const mayCount = kind === 'integer' || kind === 'boolean';
   const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
@@ -77,7 +84,12 @@ export async function inferTypes(
   }
   try {
     const values = await open.evaluate();
-    return new Map([...values].map(([name, value]) => [name, inferredValueOf(value)]));
+    return new Map(
+      [...values].map(([output, value]) => {
+        const shaped = shapedValue(output);
+        return shaped ? [shaped.name, ofShape(value, shaped.elementType)] : [output, inferredValueOf(value)];
+      }),
+    );
   } catch (error) {
     throw refusalOf(error, 'run');
   } finally {

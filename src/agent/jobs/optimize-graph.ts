@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Benchmark } from '../../measurement/benchmark.js';
-import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
+import { givenValues, modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/hoist-subgraph-weights.js';
 import type { Model } from '../../onnx/model.js';
 import { readModel } from '../../onnx/read-model.js';
@@ -54,7 +54,8 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
       throw refusalOf(error, 'open');
     });
     const read = withSizes(await readModel(path, { keepsExternalData: keepsWeights }), benchmark);
-    const optimized = weightlessBenchmark(hoistSubgraphWeights(read));
+    const { graph, ...model } = hoistSubgraphWeights(read);
+    const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
     // Of a graph with its own weights, the kernels are all that is looked at.
     const values =
       weights === undefined

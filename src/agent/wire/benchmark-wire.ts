@@ -50,18 +50,20 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
     signature,
     model,
     weights: weights ?? '',
-    inputs: inputs.map(({ name, role, elementType, dims, fill }) => {
-      const { low, high, seed } = fill;
-      return { name, role: ROLES[role], elementType, dims: dims.map(BigInt), low, high, seed: BigInt(seed) };
+    inputs: inputs.map(({ name, role, elementType, dims, fill, isGiven: given = false }) => {
+      const { low, high, seed, list = [] } = fill;
+      const values = { low, high, seed: BigInt(seed), values: [...list], given };
+      return { name, role: ROLES[role], elementType, dims: dims.map(BigInt), ...values };
     }),
   };
 }
 
 /** @throws PlatformError `usage` */
 export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
-  const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed }) => {
-    const fill = { low, high, seed: Number(seed) };
-    return { name, role: keyOf(ROLES, role), elementType, dims: dims.map(Number), fill };
+  const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed, values, given }) => {
+    const fill = { low, high, seed: Number(seed), ...(values.length > 0 && { list: values }) };
+    const input = { name, role: keyOf(ROLES, role), elementType, dims: dims.map(Number), fill };
+    return given ? { ...input, isGiven: true } : input;
   });
   const { signature, model, weights } = message ?? {};
   const given = { signature, model, inputs, ...(weights ? { weights } : {}) };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { BenchmarkInput } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
+import { MOST_LISTED_VALUES } from '../../onnx/model.js';
 import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
 
 // Limits of a request. The worker process gets every request that passes, and limits its memory and time.
@@ -20,8 +21,15 @@ const inputSchema = z.strictObject({
   elementType: elementTypeSchema,
   dims: z.array(z.int().min(0).max(MAX_FILLED_BYTES)).max(MAX_RANK),
   fill: z
-    .strictObject({ low: z.number(), high: z.number(), seed: z.int().min(0) })
-    .refine(({ low, high }) => low <= high, 'low is above high'),
+    .strictObject({
+      low: z.number(),
+      high: z.number(),
+      seed: z.int().min(0),
+      list: z.array(z.number()).min(1).max(MOST_LISTED_VALUES).optional(),
+    })
+    .refine(({ low, high }) => low <= high, 'low is above high')
+    .refine(({ low, high, list = [] }) => list.every((value) => low <= value && value <= high), 'a value out of range'),
+  isGiven: z.boolean().optional(),
 });
 
 function filledBytes(inputs: readonly BenchmarkInput[]): number {

@@ -17,7 +17,16 @@ function chain(sizes: readonly number[], rows = 1): LayerGraph {
     return { name: '', opType: 'MatMul', domain: '', inputs, outputs: [`x${index + 1}`], attributes: [] };
   });
   const outputs = [`x${sizes.length - 1}`];
-  return { source: 'hand-written', opsets: new Map([['', 17]]), layers, inputs: ['x0'], outputs, types, constants };
+  return {
+    source: 'hand-written',
+    opsets: new Map([['', 17]]),
+    layers,
+    inputs: ['x0'],
+    outputs,
+    types,
+    constants,
+    opaque: new Set(),
+  };
 }
 
 function alone({ layers }: LayerGraph): { first: number; last: number }[] {

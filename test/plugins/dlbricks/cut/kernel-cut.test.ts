@@ -31,6 +31,7 @@ function kernelGraph(kernels: readonly Kernel[], inputs: readonly string[], size
     outputs: names.slice(-1),
     types: new Map(names.map((name) => [name, { elementType: 'float32', dims: [size] }])),
     constants: new Map(),
+    opaque: new Set(),
   };
 }
 

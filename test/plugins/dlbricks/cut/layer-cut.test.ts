@@ -31,6 +31,7 @@ function layersReading(...reads: readonly (readonly (number | 'in')[])[]): Layer
     outputs: names.slice(-1),
     types: new Map(names.map((name) => [name, { elementType: 'float32', dims: [1] }])),
     constants: new Map(),
+    opaque: new Set(),
   };
 }
 

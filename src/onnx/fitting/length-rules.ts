@@ -1,0 +1,89 @@
+import {
+  type FittingRule,
+  type FittingRules,
+  indicesBelow,
+  list,
+  type OperatorUse,
+  times,
+  upTo,
+  wholeNumber,
+} from './operator-use.js';
+
+// Lengths of sequences and caches: all of what is there is used, as after a prompt that fills the cache. Sources: Operators.md of the ONNX
+// project, ContribOperators.md of ONNX Runtime.
+
+/** Times that a loop runs where nothing says how often. */
+const TRIPS = 8;
+
+/** Sequences as long as the input has steps. */
+const steps: FittingRule = ({ node, input }) => {
+  const size = input(0)?.[wholeNumber(node, 'layout', 0) === 1 ? 1 : 0];
+  return list(size === undefined ? undefined : [size]);
+};
+
+const reversedSteps: FittingRule = ({ node, input }) => {
+  const size = input(0)?.[wholeNumber(node, 'time_axis', 0)];
+  return list(size === undefined ? undefined : [size]);
+};
+
+/**
+ * Tokens of a GroupQueryAttention, those in its cache included: a constant says so, or the caches that it gets and makes. A cache that does
+ * not grow is one whose type was not inferred further, or a buffer; then its tables of positions are the limit.
+ */
+function tokens({ input, output, constant }: OperatorUse): number | undefined {
+  const [now, before, after] = [input(0)?.[1], input(3)?.[2], output(1)?.[2]];
+  const grown = now === undefined || before === undefined ? now : before + now;
+  const told = constant(6)?.[0] ?? (after !== before ? after : undefined) ?? grown;
+  return told === undefined ? undefined : Math.min(told, input(7)?.[0] ?? told);
+}
+
+/** Its lengths are those less one. */
+const lastToken: FittingRule = (use) => {
+  const all = tokens(use);
+  return list(all === undefined ? undefined : [all - 1]);
+};
+
+const allTokens: FittingRule = (use) => {
+  const all = tokens(use);
+  return list(all === undefined ? undefined : [all]);
+};
+
+/** Positions of the newest tokens. */
+const newestPositions: FittingRule = (use) => {
+  const [all, now] = [tokens(use), use.input(0)?.[1]];
+  return list(all === undefined || now === undefined ? undefined : upTo(now).map((at) => all - now + at));
+};
+
+/** Positions from 0, or one position to count from; the operator of ai.onnx has other inputs. */
+const positions: FittingRule = ({ node, own, count }) => {
+  if (node.domain !== 'com.microsoft') return undefined;
+  return list(own.length < 2 ? [0] : upTo(own.at(-1) ?? count));
+};
+
+/** A length for each sequence, or the ends of all and then their beginnings, or a mask of ones. @param keys the input that has the sequences */
+function maskOrLengths(keys: number): FittingRule {
+  return ({ own, count, input }) => {
+    const [batch, length] = [input(0)?.[0], input(keys)?.[1]];
+    if (own.length !== 1 || batch === undefined || length === undefined) return undefined;
+    if (count === batch) return list([length]);
+    return count === 2 * batch ? list([...times(batch, length), ...times(batch, 0)]) : undefined;
+  };
+}
+
+/** By operator. */
+export const LENGTH_RULES: readonly (readonly [string, FittingRules])[] = [
+  ['Attention', { 3: maskOrLengths(0) }],
+  [
+    'EmbedLayerNormalization',
+    { 0: ({ input }) => indicesBelow(input(2)?.[0]), 1: ({ input }) => indicesBelow(input(4)?.[0]) },
+  ],
+  ['GatherBlockQuantized', { 1: ({ node, input }) => indicesBelow(input(0)?.at(wholeNumber(node, 'gather_axis', 0))) }],
+  ['GRU', { 4: steps }],
+  ['GroupQueryAttention', { 5: lastToken, 6: allTokens, 9: newestPositions }],
+  ['Loop', { 0: () => list([TRIPS]) }],
+  ['LSTM', { 4: steps }],
+  ['MultiHeadAttention', { 4: maskOrLengths(1) }],
+  ['ReverseSequence', { 1: reversedSteps }],
+  ['RNN', { 4: steps }],
+  ['RotaryEmbedding', { 1: positions }],
+];

@@ -1,0 +1,141 @@
+import {
+  type FittingRule,
+  type FittingRules,
+  list,
+  type OperatorUse,
+  times,
+  wholeNumber,
+  wholeNumbers,
+} from './operator-use.js';
+
+// Boxes in pictures, and pictures of blocks. Boxes are so large and so far apart that each is some work: an empty one, and one that another one
+// hides, are none. Source: Operators.md of the ONNX project.
+
+/** Boxes in a row and in a column of a picture. */
+const BOXES = 8;
+
+/** Neighbours that touch: their corners, or their centers and sizes. */
+const neighbours: FittingRule = ({ node }) => {
+  const isCentered = wholeNumber(node, 'center_point_box', 0) === 1;
+  return list(
+    times(BOXES * BOXES, 0).flatMap((_, at) => {
+      const [y, x] = [Math.floor(at / BOXES), at % BOXES];
+      return isCentered ? [x + 0.5, y + 0.5, 1, 1] : [y, x, y + 1, x + 1];
+    }),
+  );
+};
+
+/** The corners of the first quarter of the picture, in the coordinates that the operator scales. */
+function quarter({ node, input }: OperatorUse): readonly number[] | undefined {
+  const [height, width] = input(0)?.slice(2) ?? [];
+  if (height === undefined || width === undefined) return undefined;
+  const scale = node.attributes.find(({ name }) => name === 'spatial_scale')?.f ?? 1;
+  return [0, 0, width / 2 / scale, height / 2 / scale];
+}
+
+/** Of the first picture. */
+const firstQuarter: FittingRule = (use) => {
+  const corners = quarter(use);
+  return list(corners && [0, ...corners]);
+};
+
+/** How often a block fits along each axis decides how long the columns are. */
+class Blocks {
+  readonly #axes: readonly { readonly stride: number; readonly dilation: number; readonly pads: number }[];
+
+  constructor(node: OperatorUse['node'], axes: number) {
+    const of = (name: string, absent: number, length = axes): readonly number[] =>
+      wholeNumbers(node, name) ?? times(length, absent);
+    const [strides, dilations, pads] = [of('strides', 1), of('dilations', 1), of('pads', 0, 2 * axes)];
+    this.#axes = times(axes, 0).map((_, axis) => ({
+      stride: strides[axis] ?? 1,
+      dilation: dilations[axis] ?? 1,
+      pads: (pads[axis] ?? 0) + (pads[axis + axes] ?? 0),
+    }));
+  }
+
+  /** Blocks of this size in a picture of this size. */
+  countIn(picture: readonly number[], block: readonly number[]): number {
+    return this.#axes.reduce((product, { stride, dilation, pads }, axis) => {
+      const room = (picture[axis] ?? 0) + pads - dilation * ((block[axis] ?? 1) - 1) - 1;
+      return product * (room < 0 ? 0 : Math.floor(room / stride) + 1);
+    }, 1);
+  }
+
+  /** The picture that has so many blocks along each axis. */
+  pictureOf(counts: readonly number[], block: readonly number[]): readonly number[] {
+    return this.#axes.map(({ stride, dilation, pads }, axis) => {
+      return ((counts[axis] ?? 1) - 1) * stride + dilation * ((block[axis] ?? 1) - 1) + 1 - pads;
+    });
+  }
+}
+
+/** Two numbers, as near to each other as can be, whose product is this one. */
+function nearSquare(product: number): readonly [number, number] {
+  let side = Math.floor(Math.sqrt(product));
+  while (side > 1 && product % side !== 0) side--;
+  return [side, product / Math.max(1, side)];
+}
+
+/** All ways to write a number as a product of so many, the most even ones first in two dimensions. */
+function factorings(product: number, axes: number): readonly (readonly number[])[] {
+  if (axes === 1) return [[product]];
+  if (axes === 2) {
+    const sides = times(product, 0)
+      .map((_, at) => at + 1)
+      .filter((side) => product % side === 0);
+    return sides
+      .map((side) => [side, product / side])
+      .sort(([a, b], [c, d]) => Math.abs((a ?? 0) - (b ?? 0)) - Math.abs((c ?? 0) - (d ?? 0)));
+  }
+  return [[...times(axes - 1, 1), product]];
+}
+
+interface Picture {
+  readonly picture: readonly number[];
+  readonly block: readonly number[];
+}
+
+/** Largest product of a block's sizes that is taken apart in all ways. */
+const MOST_BLOCK = 4096;
+
+/** A picture and blocks that have the columns which a Col2Im gets. */
+function pictureAndBlock({ node, count, input, output, constant }: OperatorUse): Picture | undefined {
+  const [, rows = 0, columns = 0] = input(0) ?? [];
+  const axes = count;
+  const blocks = new Blocks(node, axes);
+  const known = output(0);
+  const picture = constant(1) ?? known?.slice(2);
+  const channels = known?.[1];
+  const given = constant(2);
+  const perChannel = channels === undefined ? undefined : rows / channels;
+  const candidates =
+    given !== undefined
+      ? [given]
+      : perChannel === undefined || perChannel > MOST_BLOCK
+        ? [times(axes, 1)]
+        : factorings(perChannel, axes);
+  for (const block of candidates) {
+    if (picture !== undefined && blocks.countIn(picture, block) === columns) return { picture, block };
+  }
+  const [block] = candidates;
+  if (picture !== undefined || block === undefined || axes > 2) return undefined;
+  return { picture: blocks.pictureOf(axes === 1 ? [columns] : nearSquare(columns), block), block };
+}
+
+/** By operator. */
+export const PICTURE_RULES: readonly (readonly [string, FittingRules])[] = [
+  ['Col2Im', { 1: (use) => list(pictureAndBlock(use)?.picture), 2: (use) => list(pictureAndBlock(use)?.block) }],
+  ['MaxRoiPool', { 1: firstQuarter }],
+  [
+    'NonMaxSuppression',
+    {
+      0: neighbours,
+      1: () => ({ kind: 'range', low: 0.5, high: 1 }),
+      2: ({ input }) => list([input(0)?.[1] ?? 1]),
+      3: () => list([0.5]),
+      4: () => list([0.25]),
+    },
+  ],
+  ['RoiAlign', { 1: (use) => list(quarter(use)), 2: () => list([0]) }],
+];

@@ -1,0 +1,172 @@
+import {
+  type FittingRule,
+  type FittingRules,
+  list,
+  type OperatorUse,
+  times,
+  upTo,
+  wholeNumber,
+  wholeNumbers,
+} from './operator-use.js';
+
+// Shapes, axes and sizes that come as values. Where the shape of the operator's output is known, they are what makes it; else they keep the
+// input's shape as far as the operator lets them. Source: Operators.md of the ONNX project.
+
+/** A size for a dimension about which nothing is known. */
+const ANY_SIZE = 16;
+
+/** Dimensions of the first output where it has as many as this input has elements. */
+function sizesOfOutput({ count, output }: OperatorUse): readonly number[] | undefined {
+  const dims = output(0);
+  return dims?.length === count ? dims : undefined;
+}
+
+function reshapeTarget(use: OperatorUse): readonly number[] {
+  const known = sizesOfOutput(use);
+  const same = use.input(0);
+  if (known !== undefined) return known;
+  return same?.length === use.count ? same : [-1, ...times(use.count - 1, 1)].slice(0, use.count);
+}
+
+function expandTarget(use: OperatorUse): readonly number[] {
+  const dims = use.input(0) ?? [];
+  const widened = [...times(Math.max(0, use.count - dims.length), 1), ...dims];
+  return sizesOfOutput(use) ?? widened.slice(-use.count);
+}
+
+/** Sizes of the output, for the axes that a Resize is about. */
+function resized(use: OperatorUse): readonly { readonly before: number; readonly after: number }[] {
+  const dims = use.input(0) ?? times(use.count, 1);
+  const axes = wholeNumbers(use.node, 'axes') ?? upTo(dims.length);
+  const output = use.output(0);
+  return axes.map((axis) => {
+    const at = axis < 0 ? axis + dims.length : axis;
+    const before = dims[at] ?? 1;
+    return { before, after: output?.[at] ?? (at < 2 ? before : before * 2) };
+  });
+}
+
+const resizeSizes: FittingRule = (use) => list(resized(use).map(({ after }) => after));
+const resizeScales: FittingRule = (use) => list(resized(use).map(({ before, after }) => after / Math.max(1, before)));
+
+/** Until version 10 the second input is the scales; later it is the part of the input that is resized: all. */
+const scalesOrPart: FittingRule = (use) => {
+  if (use.count === use.input(0)?.length) return resizeScales(use);
+  return list([...times(use.count / 2, 0), ...times(use.count / 2, 1)]);
+};
+
+const repeats: FittingRule = (use) => {
+  const [dims, output] = [use.input(0), sizesOfOutput(use)];
+  return list(times(use.count, 1).map((once, axis) => Math.max(1, (output?.[axis] ?? 1) / (dims?.[axis] ?? once))));
+};
+
+/** All that is added stands at the end. */
+const padding: FittingRule = (use) => {
+  const rank = use.count / 2;
+  const [dims, output] = [use.input(0), use.output(0)];
+  const isWhole = dims?.length === rank && output?.length === rank;
+  return list(
+    times(use.count, 0).map((none, at) => {
+      return isWhole && at >= rank ? (output[at - rank] ?? 0) - (dims[at - rank] ?? 0) : none;
+    }),
+  );
+};
+
+/** The ends of a slice of what its output takes, from the beginning. */
+const sliceEnds: FittingRule = (use) => {
+  const dims = use.output(0) ?? use.input(0);
+  const axes = use.constant(3) ?? upTo(use.count);
+  return list(axes.map((axis) => dims?.at(axis) ?? ANY_SIZE));
+};
+
+const splitSizes: FittingRule = (use) => {
+  const axis = wholeNumber(use.node, 'axis', 0);
+  const each = Math.floor((use.input(0)?.at(axis) ?? use.count) / use.count);
+  const last = (use.input(0)?.at(axis) ?? use.count) - each * (use.count - 1);
+  return list(
+    times(use.count, each).map((size, at) => use.output(at)?.at(axis) ?? (at === use.count - 1 ? last : size)),
+  );
+};
+
+/** The axes of size one. */
+const squeezed: FittingRule = ({ input, count }) => {
+  return list((input(0) ?? []).flatMap((size, axis) => (size === 1 ? [axis] : [])).slice(0, count));
+};
+
+/** The axes that the output has in addition. */
+const unsqueezed: FittingRule = ({ input, output, count }) => {
+  const [before, after] = [input(0), output(0)];
+  if (before === undefined || after === undefined) return list(upTo(count));
+  let at = 0;
+  return list(
+    after.flatMap((size, axis) => (at < before.length && before[at] === size ? (at++, []) : [axis])).slice(0, count),
+  );
+};
+
+/** The last axes, or those of which the output has one element. */
+const reduced: FittingRule = ({ input, output, count }) => {
+  const [before, after] = [input(0) ?? [], output(0)];
+  const shrunk = before.flatMap((size, axis) =>
+    after?.length === before.length && after[axis] !== size ? [axis] : [],
+  );
+  const last = upTo(before.length)
+    .toReversed()
+    .filter((axis) => !shrunk.includes(axis));
+  return list([...shrunk, ...last].slice(0, count).sort((a, b) => a - b));
+};
+
+const oneHotDepth: FittingRule = ({ node, output }) => list([output(0)?.at(wholeNumber(node, 'axis', -1)) ?? ANY_SIZE]);
+
+const rangeLimit: FittingRule = ({ output, constant }) => {
+  const [start, step] = [constant(0)?.[0] ?? 0, constant(2)?.[0] ?? 1];
+  return list([start + step * (output(0)?.[0] ?? ANY_SIZE)]);
+};
+
+const topCount: FittingRule = ({ node, input, output }) => {
+  const axis = wholeNumber(node, 'axis', -1);
+  return list([output(0)?.at(axis) ?? Math.min(ANY_SIZE, input(0)?.at(axis) ?? 1)]);
+};
+
+const asOutput: FittingRule = (use) => list(sizesOfOutput(use) ?? times(use.count, 1));
+const asLength: FittingRule = ({ output }) => list([output(0)?.[0] ?? ANY_SIZE]);
+const zero: FittingRule = () => list([0]);
+const one: FittingRule = () => list([1]);
+const axesInOrder: FittingRule = ({ count }) => list(upTo(count));
+
+/** Sizes of the grid, for one channel. */
+const gridSize: FittingRule = ({ output, input, count }) => {
+  const spatial = output(0)?.slice(1, -1) ?? times(count - 2, ANY_SIZE);
+  return list([input(0)?.[0] ?? 1, 1, ...spatial]);
+};
+
+const REDUCTIONS =
+  'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare';
+
+/** By operator. */
+export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
+  ...REDUCTIONS.split(' ').map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
+  ...['BlackmanWindow', 'HammingWindow', 'HannWindow'].map((operator): readonly [string, FittingRules] => [
+    operator,
+    { 0: asLength },
+  ]),
+  ['AffineGrid', { 1: gridSize }],
+  ['CenterCropPad', { 1: (use) => list(sizesOfOutput(use) ?? use.input(0)?.slice(0, use.count)) }],
+  ['ConstantOfShape', { 0: asOutput }],
+  ['CumProd', { 1: zero }],
+  ['CumSum', { 1: zero }],
+  ['Dropout', { 1: zero, 2: zero }],
+  ['Expand', { 1: (use) => list(expandTarget(use)) }],
+  ['OneHot', { 1: oneHotDepth, 2: () => list([0, 1]) }],
+  ['Pad', { 1: padding, 3: axesInOrder }],
+  ['Range', { 0: zero, 1: rangeLimit, 2: one }],
+  ['Reshape', { 1: (use) => list(reshapeTarget(use)) }],
+  ['Resize', { 1: scalesOrPart, 2: resizeScales, 3: resizeSizes }],
+  ['Slice', { 1: zero, 2: sliceEnds, 3: axesInOrder, 4: one }],
+  ['Split', { 1: splitSizes }],
+  ['Squeeze', { 1: squeezed }],
+  ['Tile', { 1: repeats }],
+  ['TopK', { 1: topCount }],
+  ['Trilu', { 1: zero }],
+  ['Unsqueeze', { 1: unsqueezed }],
+  ['Upsample', { 1: scalesOrPart }],
+];

@@ -1,0 +1,160 @@
+import { type GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
+import type { BenchmarkInput } from '../measurement/benchmark.js';
+import { readType } from '../onnx/declared-type.js';
+import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } from '../onnx/element-type.js';
+import { int } from '../onnx/make-attributes.js';
+import { typeProtoOf } from '../onnx/write-model.js';
+
+// The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or
+// output of another one cannot be created, and one of four bits ends the process when it is returned. So such an input is
+// fed as float32 and cast inside, and such an output is returned as float32, or only its shape is.
+
+/** Operators whose output has another element type than their inputs. */
+const CONVERTING: ReadonlySet<string> = new Set(
+  (
+    'ArgMax ArgMin Cast CastLike DequantizeLinear Equal GatherBlockQuantized Greater GreaterOrEqual IsInf IsNaN Less ' +
+    'LessOrEqual MatMulNBits NonZero QuantizeLinear Shape Size'
+  ).split(' '),
+);
+
+const PREFIX = 'dlbricks.shape.';
+
+/** Name of the output that is the shape of a value. */
+function shapeOutputOf(value: string, elementType: ElementType): string {
+  return `${PREFIX}${elementType}.${value}`;
+}
+
+/** The value that an output is the shape of; undefined for an output that is a value itself. */
+export function shapedValue(output: string): { readonly name: string; readonly elementType: ElementType } | undefined {
+  if (!output.startsWith(PREFIX)) return undefined;
+  const at = output.indexOf('.', PREFIX.length);
+  const elementType = output.slice(PREFIX.length, at);
+  return at < 0 || !isElementType(elementType) ? undefined : { name: output.slice(at + 1), elementType };
+}
+
+function crosses(elementType: ElementType): boolean {
+  return ELEMENT_TYPES[elementType].fed;
+}
+
+/** The element type that a node says its output has; undefined where it has its inputs'. */
+function statedType({ opType, input, attribute }: NodeProto, typeOf: (name: string) => ElementType | undefined) {
+  const number = (name: string): ElementType | undefined => {
+    const found = attribute.find((candidate) => candidate.name === name);
+    return found === undefined ? undefined : elementTypeOfCode(Number(found.i));
+  };
+  if (opType === 'Cast') return number('to');
+  if (opType === 'CastLike') return typeOf(input[1] ?? '');
+  return opType === 'QuantizeLinear' ? (typeOf(input[2] ?? '') ?? number('output_dtype')) : undefined;
+}
+
+function declaredType({ type }: ValueInfoProto): ElementType | undefined {
+  return readType(type).type?.elementType;
+}
+
+/**
+ * The values of a graph that the bindings do not take or return.
+ *
+ * @param weights further inputs of the graph, which will be initializers
+ */
+function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): ReadonlyMap<string, ElementType> {
+  const types = new Map<string, ElementType>();
+  const note = (name: string, type: ElementType | undefined): void => {
+    if (name !== '' && type !== undefined && !crosses(type)) types.set(name, type);
+  };
+  const declared = new Set<string>();
+  for (const info of [...graph.input, ...graph.valueInfo, ...graph.output]) {
+    const type = declaredType(info);
+    if (type !== undefined) declared.add(info.name);
+    note(info.name, type);
+  }
+  for (const { name, dataType } of graph.initializer) note(name, elementTypeOfCode(dataType));
+  for (const { name, elementType } of weights) note(name, elementType);
+  const typeOf = (name: string): ElementType | undefined => types.get(name);
+  for (const node of graph.node) {
+    const passed = node.input.map(typeOf).find((type) => type !== undefined);
+    const type = CONVERTING.has(node.opType) ? statedType(node, typeOf) : passed;
+    for (const name of node.output) if (!declared.has(name)) note(name, type);
+  }
+  return types;
+}
+
+/** Whether an input is fed as numbers of another type and cast inside. */
+export function isFedAsFloat({ role, elementType }: BenchmarkInput): boolean {
+  return role === 'activation' && elementType !== 'string' && !crosses(elementType);
+}
+
+/** Name under which such an input is fed. */
+export function fedName({ name }: BenchmarkInput): string {
+  return `dlbricks.fed.${name}`;
+}
+
+const cast = (from: string, to: string, elementType: ElementType): NodeProto => {
+  const attribute = [int('to', ELEMENT_TYPES[elementType].code)];
+  return { ...NodeProto.create(), opType: 'Cast', input: [from], output: [to], attribute };
+};
+
+function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): GraphProto {
+  const fed = inputs.filter(isFedAsFloat);
+  if (fed.length === 0) return graph;
+  const names = new Set(fed.map(({ name }) => name));
+  const asFloats = fed.map((input): ValueInfoProto => {
+    return { name: fedName(input), docString: '', type: typeProtoOf({ elementType: 'float32', dims: input.dims }) };
+  });
+  const casts = fed.map((input) => cast(fedName(input), input.name, input.elementType));
+  const input = [...graph.input.filter(({ name }) => !names.has(name)), ...asFloats];
+  return { ...graph, input, node: [...casts, ...graph.node] };
+}
+
+/** What is returned instead of a value that is not: its name, its type, and the nodes that make it. */
+interface Returned {
+  readonly name: string;
+  readonly elementType: ElementType;
+  readonly nodes: readonly NodeProto[];
+}
+
+/** An optimizer makes nothing of a shape that it knows, so that it is returned only by graphs that are not optimized. */
+function shapeOf(value: string, elementType: ElementType): Returned {
+  const name = shapeOutputOf(value, elementType);
+  const shape = (input: string): NodeProto => ({
+    ...NodeProto.create(),
+    opType: 'Shape',
+    input: [input],
+    output: [name],
+  });
+  // The runtime has no Shape of four bits.
+  const wide = `${name}.wide`;
+  const isPacked = ELEMENT_TYPES[elementType].bits === 4;
+  const nodes = isPacked ? [cast(value, wide, 'uint8'), shape(wide)] : [shape(value)];
+  return { name, elementType: 'int64', nodes };
+}
+
+function floatOf(value: string): Returned {
+  const name = `dlbricks.returned.${value}`;
+  return { name, elementType: 'float32', nodes: [cast(value, name, 'float32')] };
+}
+
+/**
+ * A graph of which every input can be fed and every output be returned.
+ *
+ * @param graph without its weights
+ * @param inputs all of the benchmark's
+ * @param shapesOnly returns the shape of a value that cannot be returned, instead of the value as floats
+ */
+export function withCrossingEnds(
+  graph: GraphProto,
+  inputs: readonly BenchmarkInput[],
+  { shapesOnly }: { readonly shapesOnly: boolean },
+): GraphProto {
+  const stays = staying(graph, inputs);
+  const nodes: NodeProto[] = [];
+  const output = graph.output.map((info): ValueInfoProto => {
+    const type = stays.get(info.name);
+    if (type === undefined) return info;
+    const returned = shapesOnly ? shapeOf(info.name, type) : floatOf(info.name);
+    nodes.push(...returned.nodes);
+    const typeProto = typeProtoOf({ elementType: returned.elementType, dims: undefined });
+    return { name: returned.name, docString: '', type: typeProto };
+  });
+  const fed = fedAsFloat(graph, inputs);
+  return { ...fed, node: [...fed.node, ...nodes], output };
+}

@@ -1,0 +1,45 @@
+import { type Brick, cutBrick } from '../../../plugins/dlbricks/bricks/brick.js';
+import { type Cut, sequencesOf } from '../../../plugins/dlbricks/cut/cut.js';
+import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
+import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
+import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { type InferredValue, layerGraph } from '../../../src/onnx/layer-graph.js';
+import type { Model } from '../../../src/onnx/model.js';
+import { measureAll, setupOf } from './measure-one.js';
+
+const ALL = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+const AS_IT_IS = { ...ALL, optimizationLevel: 'disabled' } as const;
+const SETUP = {
+  warmupRuns: 1,
+  runs: 2,
+  minRuns: 2,
+  timeBudgetMs: 1000,
+  occasion: 1,
+  timeLimitMs: 60_000,
+  memoryLimitBytes: 2 ** 31,
+} as const;
+
+export interface MeasuredBricks {
+  readonly bricks: readonly Brick[];
+  readonly values: ReadonlyMap<string, InferredValue>;
+  /** 'samples', or why there are none: of the whole model and then of each brick. */
+  readonly outcomes: readonly string[];
+}
+
+/** Has the real runtime run a model and each of its bricks. */
+export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: Cut): Promise<MeasuredBricks> {
+  const whole = weightlessBenchmark(model);
+  const optimized = cut === 'kernel' ? await client.optimize(whole, ALL) : undefined;
+  const values = optimized?.values ?? (await client.inferTypes(whole));
+  const graph = layerGraph(optimized ? modelOf(optimized.benchmark, 'optimized') : model, values);
+  const bricks = sequencesOf(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
+  const context = { footprintBytes: 2 ** 20 };
+  const measured = await measureAll(client, [
+    { benchmark: whole, runOptions: ALL, ...setupOf(SETUP) },
+    ...bricks.map((brick) => ({ benchmark: brick, runOptions: AS_IT_IS, context, ...setupOf(SETUP) })),
+  ]);
+  const outcomes = measured.map(({ measurement: { outcome } }) => {
+    return outcome.kind === 'samples' ? 'samples' : outcome.message;
+  });
+  return { bricks, values, outcomes };
+}
