@@ -84,7 +84,7 @@ describe('a command that is stopped', deadline, () => {
     t.after(() => silent.close());
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const command = place.start(['registry', 'agents', '--server', `127.0.0.1:${port}`]);
+    const command = place.start(['registry', 'agents', '--agent', `127.0.0.1:${port}`]);
     await once(silent, 'connection');
     command.process.kill('SIGINT');
     await setTimeout(100);

@@ -40,7 +40,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },
   'no threads': {
     args: validate(MODEL, '--threads', '0'),
-    says: /--threads <n>' argument '0' is invalid. expected a whole number from 1 to 1024/,
+    says: /--threads <n,\.\.\.>' argument '0' is invalid. expected a whole number from 1 to 1024/,
     code: 2,
   },
   'a granularity that is no number': {
@@ -84,7 +84,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a model where an evaluation was meant': {
     args: ['evaluate', 'model.yml'],
-    says: /found "model\/v1" \(`mlmodelscope dlbricks run` and `validate` take models\)/,
+    says: /found "model\/v1" \(`mlmodelscope dlbricks run` and `mlmodelscope latency` take models\)/,
     code: 2,
     given: (place) => place.write('model.yml', 'dlspec: model/v1\n'),
   },
@@ -99,6 +99,28 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
     code: 2,
     given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
+  },
+  'an evaluation where a model to time was meant': {
+    args: ['latency', 'evaluation.yml'],
+    says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
+    code: 2,
+    given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
+  },
+  'a manifest that only evaluations refer to': {
+    args: ['latency', 'hardware.yml'],
+    says: /evaluation manifests refer to it by their key `hardware`/,
+    code: 2,
+    given: (place) => place.write('hardware.yml', 'dlspec: hardware/v1\n'),
+  },
+  'a percentile that there is not': {
+    args: ['latency', MODEL, '--percentiles', '50,100'],
+    says: /numbers above 0 and below 100, as in 50,90,99\.9/,
+    code: 2,
+  },
+  'a list of batches with a hole': {
+    args: ['dlbricks', 'run', MODEL, '--batch', '1,,2'],
+    says: /--batch <n,\.\.\.>' argument '1,,2' is invalid. expected a whole number from 1/,
+    code: 2,
   },
   'a graph that the runtime refuses': {
     args: validate(MODEL),

@@ -25,7 +25,7 @@ describe('the store', () => {
     const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const agent = place.start(['agent', '--listen', '127.0.0.1:0'], { env: KEPT });
     const address = (await agent.said(/listening on (\S+)/))[1] ?? '';
-    const run = await place.run(['dlbricks', 'validate', model, '--server', address, ...QUICK], { env: KEPT });
+    const run = await place.run(['dlbricks', 'validate', model, '--agent', address, ...QUICK], { env: KEPT });
     assert.equal(run.code, 0, run.stderr);
 
     const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { addAgentOptions, type AgentOptions } from '../../command/options.js';
 import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
@@ -7,7 +8,6 @@ import { drawTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
-import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
@@ -19,9 +19,7 @@ const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 /** The level of the spans. The table always has the kernels. */
 const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
 
-interface TraceModelOptions {
-  readonly server?: string;
-  readonly framework?: FrameworkName;
+interface TraceModelOptions extends AgentOptions {
   readonly store?: string;
   readonly batch: number;
   readonly threads: number;
@@ -61,16 +59,11 @@ tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms
 
 /** `mlmodelscope trace model REFERENCE`: a table of the model's kernels, and its trace in the store. */
 export function registerTraceModel(trace: Command, host: CommandHost): void {
-  trace
+  const command = trace
     .command('model')
     .description("Time each kernel of a model by the runtime's own profile, and show the cost of the profile")
-    .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest')
-    .option('--server <host:port>', 'address of an agent (default: start one on this machine)')
-    .addOption(
-      new Option('--framework <name>', 'framework of the agent that is started on this machine').choices(
-        FRAMEWORK_NAMES,
-      ),
-    )
+    .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest');
+  addAgentOptions(command)
     .option('--store <uri>', 'where the trace is kept')
     .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
@@ -86,13 +79,13 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')
     .action(async (reference: string, options: TraceModelOptions) => {
-      const { server, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
+      const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
       const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
       await host.openStore(store);
       const loaded = await host.loadModel(reference, { batch, dimensions: dimension, signal: host.signal });
       checkDimensions([loaded], dimension);
       const { name, model } = loaded;
-      const agent = await host.connect(server, framework);
+      const agent = await host.connect(address, framework);
       const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
       const system = await agent.system(runOptions);
       const attributes = {
