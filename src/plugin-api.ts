@@ -93,7 +93,7 @@ export {
   setupKey,
   storedMeasurementSchema,
 } from './measurement/measurement.js';
-export { disturbanceOf, isDisturbed } from './measurement/disturbance.js';
+export { disturbanceOf, isCoreShared, isDisturbed, isUnderLoad, otherLoadOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { DEFAULT_REMEASURE, isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';

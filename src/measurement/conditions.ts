@@ -18,6 +18,10 @@ export const conditionsSchema = z.strictObject({
   /** Lowest and highest observed frequency of the first core. */
   lowestMhz: z.number().positive().optional(),
   highestMhz: z.number().positive().optional(),
+  /** Runs that were left out of the samples, since another machine shared the core meanwhile. */
+  droppedRuns: z.int().nonnegative().optional(),
+  /** Share of the samples that were taken while another machine shared the core, since there were too few others; 0 to 1. */
+  sharedShare: z.number().min(0).max(1).optional(),
 });
 
 export type Conditions = z.infer<typeof conditionsSchema>;

@@ -1,6 +1,6 @@
 import type { Measurement } from './measurement.js';
 
-/** Above this share of the processors' time, other processes may have made a measurement longer. */
+/** Above this share of the processors' time, or of the samples, others may have made a measurement longer. */
 const MOST_OTHERS_SHARE = 0.1;
 
 /** The operating system counts in ticks of 10 ms, so that fewer than three may be an error of counting. */
@@ -10,14 +10,35 @@ const LEAST_OTHERS_MS = 30;
  * Share of the processors' time that went to other processes and other machines while a measurement was taken; 0 where it is
  * not known, or too little to be sure of.
  */
-export function disturbanceOf({ conditions }: Pick<Measurement, 'conditions'>): number {
+export function otherLoadOf({ conditions }: Pick<Measurement, 'conditions'>): number {
   if (conditions === undefined) return 0;
   const { wallMs, cores, othersMs = 0, stealMs = 0 } = conditions;
   const elsewhereMs = othersMs + stealMs;
   return elsewhereMs < LEAST_OTHERS_MS || wallMs === 0 ? 0 : elsewhereMs / (wallMs * cores);
 }
 
-/** Whether other processes may have made a latency longer. A failure is not disturbed: a quiet machine gives the same. */
-export function isDisturbed(measurement: Pick<Measurement, 'conditions' | 'outcome'>): boolean {
-  return measurement.outcome.kind === 'samples' && disturbanceOf(measurement) > MOST_OTHERS_SHARE;
+/** Share of the samples during which another machine shared a core; 0 where it is not known. */
+function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): number {
+  return conditions?.sharedShare ?? 0;
 }
+
+/** How much others disturbed a measurement, by their processes or by sharing a core, whichever is more; 0 to 1. */
+export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number {
+  return Math.max(otherLoadOf(measurement), sharedShareOf(measurement));
+}
+
+type Judged = Pick<Measurement, 'conditions' | 'outcome'>;
+
+// A failure is not disturbed: a quiet machine gives the same.
+function isMoreThan(limit: number, share: (measurement: Judged) => number): (measurement: Judged) => boolean {
+  return (measurement) => measurement.outcome.kind === 'samples' && share(measurement) > limit;
+}
+
+/** Whether other processes may have made a latency longer. */
+export const isUnderLoad = isMoreThan(MOST_OTHERS_SHARE, otherLoadOf);
+
+/** Whether another machine shared a core during too many of the samples. */
+export const isCoreShared = isMoreThan(MOST_OTHERS_SHARE, sharedShareOf);
+
+/** Whether others may have made a latency longer, in either way. */
+export const isDisturbed = isMoreThan(MOST_OTHERS_SHARE, disturbanceOf);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isDisturbed } from '../../src/measurement/disturbance.js';
+import { disturbanceOf, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
@@ -42,5 +42,16 @@ describe('a disturbance', () => {
       return isDisturbed(sampleMeasurement(0, { conditions }));
     };
     assert.deepEqual([20, 29, 30].map(isDisturbedBy), [false, false, true]);
+  });
+
+  // MOST_OTHERS_SHARE as well: with at least ten runs of a model, two of them.
+  test('is a core shared with another machine during more than a tenth of the samples', () => {
+    const sharedDuring = (sharedShare: number): Measurement => {
+      return sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 2, othersMs: 0, sharedShare, droppedRuns: 7 } });
+    };
+    assert.deepEqual([0.1, 0.11].map(sharedDuring).map(isDisturbed), [false, true]);
+    assert.deepEqual([0.1, 0.11].map(sharedDuring).map(isCoreShared), [false, true]);
+    assert.equal(disturbanceOf(sharedDuring(0.4)), 0.4);
+    assert.equal(isCoreShared(measuredBeside(2000)), false);
   });
 });

@@ -30,8 +30,10 @@ export const database: Target = {
     const first = await command.ended;
     // What a command cannot open it does not wait for: the address may be wrong.
     const wasOpen = !/cannot be opened/.test(first.stderr);
-    if (wasOpen) assertFullCoverage(first);
-    await withWholeStore(openStore.bind(undefined, uri), () => Promise.resolve());
+    if (wasOpen) {
+      assertFullCoverage(first);
+      await withWholeStore(openStore.bind(undefined, uri), () => Promise.resolve());
+    }
     const again = await place.run(args);
     assertFullCoverage(again);
     const { toMeasure } = planIn(again);

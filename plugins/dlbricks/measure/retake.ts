@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { disturbanceOf, isDisturbed, type Measurement } from '../../../src/plugin-api.js';
+import { isUnderLoad, type Measurement, otherLoadOf } from '../../../src/plugin-api.js';
 
 /** Pauses before the further tries. They are long enough for a short build to end. */
 const WAITS_MS = [500, 2000, 4000] as const;
@@ -40,7 +40,7 @@ interface Indexed {
 /**
  * Takes measurements, and repeats those that other processes disturbed. Each is yielded as soon as it is taken, so that
  * it can be stored, and again when a less disturbed one is there. The load by others decides and never the latency, so
- * that no latency is preferred.
+ * that no latency is preferred. A shared core repeats nothing here: the agent has been patient with it already.
  *
  * @param take measures the requests with these indices
  */
@@ -52,19 +52,19 @@ export async function* undisturbed(
   /** The least disturbed measurement so far of each index that needs repeating. */
   const disturbed = new Map<number, Measurement>();
   for await (const taken of take(indices)) {
-    if (isDisturbed(taken.measurement) && !limit.isReached) disturbed.set(taken.index, taken.measurement);
+    if (isUnderLoad(taken.measurement) && !limit.isReached) disturbed.set(taken.index, taken.measurement);
     yield taken;
   }
   for (const waitMs of WAITS_MS) {
     const before = disturbed.size;
     if (before === 0 || signal.aborted) break;
-    onRetake(before, Math.max(...[...disturbed.values()].map(disturbanceOf)));
+    onRetake(before, Math.max(...[...disturbed.values()].map(otherLoadOf)));
     await wait(waitMs);
     if (signal.aborted) break;
     for await (const { index, measurement } of take([...disturbed.keys()])) {
       const best = disturbed.get(index);
-      if (best !== undefined && disturbanceOf(measurement) >= disturbanceOf(best)) continue;
-      if (isDisturbed(measurement)) disturbed.set(index, measurement);
+      if (best !== undefined && otherLoadOf(measurement) >= otherLoadOf(best)) continue;
+      if (isUnderLoad(measurement)) disturbed.set(index, measurement);
       else disturbed.delete(index);
       yield { index, measurement };
     }

@@ -1,14 +1,16 @@
-import { isDisturbed, type Measurement } from '../../../src/plugin-api.js';
+import { isCoreShared, isUnderLoad, type Measurement } from '../../../src/plugin-api.js';
 
 /** Causes of noise, and their remedies. */
 export interface NoiseWarning {
-  readonly cause: 'steal' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
+  readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
   /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
 
 /** Without the option, the stored measurements are used again. */
 const AGAIN = 'and measure again with --remeasure all';
+
+const DISTURBED_AGAIN = 'run the same command again, which takes these measurements again (--remeasure disturbed)';
 
 /** Shares from which a cause gets a warning. */
 const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05, spread: 0.05 } as const;
@@ -65,11 +67,18 @@ export function noiseWarnings({ measurements: taken, spread, threads, cores }: N
       `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or measure again at another time with --remeasure all`,
     );
   }
-  const disturbed = measurements.filter(isDisturbed).length;
+  const shared = measurements.filter(isCoreShared).length;
+  if (shared > 0) {
+    warn(
+      'shared_core',
+      `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or ${DISTURBED_AGAIN}`,
+    );
+  }
+  const disturbed = measurements.filter(isUnderLoad).length;
   if (disturbed > 0) {
     warn(
       'other_load',
-      `${disturbed} of ${measurements.length} measurements were disturbed by other processes, which took ${percent(otherLoad)} of the processors' time; stop them and run the same command again, which takes these measurements again (--remeasure disturbed)`,
+      `${disturbed} of ${measurements.length} measurements were disturbed by other processes, which took ${percent(otherLoad)} of the processors' time; stop them and ${DISTURBED_AGAIN}`,
     );
   } else if (otherLoad > LIMITS.otherLoad) {
     warn('other_load', `other processes took ${percent(otherLoad)} of the processors' time; stop them ${AGAIN}`);

@@ -183,7 +183,7 @@ const summarySchema = z.strictObject({
 });
 
 const warningSchema = z.strictObject({
-  cause: z.enum(['steal', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
+  cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
   message: z.string(),
 });
 

@@ -116,6 +116,8 @@ export interface Assignment {
   readonly job: WorkerJob;
   /** How deep the job is traced. */
   readonly traceLevel: TraceLevel;
+  /** The fastest probe that the agent knows; see core-probe.ts. */
+  readonly fastestProbeNs: number | undefined;
 }
 
 /** Message from a worker process to the agent. */
@@ -128,4 +130,6 @@ export type WorkerMessage =
       /** The spans of the job, down to the traced level. */
       readonly spans: readonly TimedSpan[];
       readonly residentBytes: number;
+      /** The fastest probe that the process knows; undefined before the first one. */
+      readonly fastestProbeNs: number | undefined;
     };

@@ -6,7 +6,8 @@ import { failureOf } from '../failure.js';
 import type { Measured, MeasureJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 import { recordRuns } from './run-spans.js';
-import { runDurationMs, timeRuns, type TimingContext } from './timed-runs.js';
+import { runDurationMs, type Sharing, timeRuns, type TimingContext } from './timed-runs.js';
+import { withSharing } from './watch-conditions.js';
 
 /** Dependencies of measuring on its process. */
 export interface MeasureContext extends OpenContext, TimingContext {
@@ -27,12 +28,13 @@ function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
 
 async function takeSamples(
   benchmark: OpenBenchmark,
-  { protocol }: MeasureJob,
+  { protocol, runOptions: { threads } }: MeasureJob,
   context: MeasureContext,
-): Promise<Samples> {
-  const { warmups, runs } = await timeRuns(benchmark, protocol, context);
-  recordRuns(context.recorder, { warmups, runs });
-  return { kind: 'samples', runMs: runs.map(runDurationMs), warmupMs: warmups.map(runDurationMs) };
+): Promise<{ readonly samples: Samples; readonly sharing: Sharing }> {
+  const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
+  recordRuns(context.recorder, timed);
+  const [runMs, warmupMs] = [timed.runs.map(runDurationMs), timed.warmups.map(runDurationMs)];
+  return { samples: { kind: 'samples', runMs, warmupMs }, sharing: timed.sharing };
 }
 
 /**
@@ -46,9 +48,10 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
   const startNs = context.nowNs();
   const conditions = context.watchConditions();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
-  const measured = (outcome: Outcome, sessionMs: number): Measured => {
+  const measured = (outcome: Outcome, sessionMs: number, sharing?: Sharing): Measured => {
     const peakMemoryBytes = context.peakMemoryBytes();
-    return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: conditions() };
+    const found = withSharing(conditions(), sharing);
+    return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: found };
   };
 
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: protocol.warmupRuns + protocol.runs });
@@ -62,7 +65,8 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
   }
   const sessionMs = elapsedMs();
   try {
-    return measured(await takeSamples(open, job, context), sessionMs);
+    const { samples, sharing } = await takeSamples(open, job, context);
+    return measured(samples, sessionMs, sharing);
   } catch (error) {
     return measured(outcomeOf(error, 'run'), sessionMs);
   } finally {

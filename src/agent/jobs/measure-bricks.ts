@@ -11,6 +11,7 @@ import type { Measured, MeasureBricksJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenProfiled, openProfiled } from './profiled-runs.js';
 import { recordRuns } from './run-spans.js';
+import { withSharing } from './watch-conditions.js';
 
 const NS_PER_MS = 1e6;
 
@@ -126,7 +127,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       recordRuns(context.recorder, timed, profile);
       const outcomes = outcomesOf(composite, profile, unwatchedMs);
       const [common, costs] = [
-        { peakMemoryBytes: context.peakMemoryBytes(), conditions: conditions() },
+        { peakMemoryBytes: context.peakMemoryBytes(), conditions: withSharing(conditions(), timed.sharing) },
         shares(job, outcomes, { sessionMs, costMs: elapsedMs() }),
       ];
       return outcomes.map((outcome, index) => ({

@@ -10,7 +10,7 @@ import { type TimedRuns, timeRuns } from './timed-runs.js';
 
 /** Runs that the framework itself profiled. */
 export interface ProfiledRuns extends TimedRuns {
-  /** Of the runs without their warm-ups. */
+  /** Of the runs that count. */
   readonly profile: readonly ProfiledRun[];
 }
 
@@ -61,15 +61,16 @@ export async function openProfiled(request: OpenBenchmarkRequest, context: Measu
   }
   return {
     async run(protocol) {
-      const timed = await timeRuns(open, protocol, context);
+      const timed = await timeRuns(open, { ...protocol, threads: request.runOptions.threads }, context);
       const profiled = (await model?.profile()) ?? [];
-      const expected = timed.warmups.length + timed.runs.length;
+      const expected = timed.warmups.length + timed.taken;
       if (profiled.length !== expected) {
         const { name, version } = predictor.framework;
         const problem = `${name} ${version} kept a profile of ${profiled.length} runs out of ${expected}`;
         throw new PlatformError('unsupported', `${problem}; ask for fewer runs`);
       }
-      return { ...timed, profile: profiled.slice(timed.warmups.length) };
+      const profile = timed.indices.flatMap((index) => profiled[timed.warmups.length + index] ?? []);
+      return { ...timed, profile };
     },
     async close() {
       await open.close();

@@ -1,6 +1,7 @@
 import type { Protocol } from '../../measurement/protocol.js';
 import type { PreparedRun } from '../../predictor/predictor.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
+import type { CoreProbe } from './core-probe.js';
 
 /** Dependencies of timing on its process. */
 export interface TimingContext {
@@ -9,6 +10,7 @@ export interface TimingContext {
   readonly settle: () => Promise<void>;
   /** Resolves when the report is sent. */
   readonly onProgress: (progress: MeasureProgress) => Promise<void>;
+  readonly coreProbe: CoreProbe;
 }
 
 /** One run of a model, timed from outside of the framework. */
@@ -18,12 +20,26 @@ export interface TimedRun {
   readonly durationNs: number;
 }
 
+/** What a core that is shared did to a series of runs. */
+export interface Sharing {
+  /** Runs that were left out, since the core was shared meanwhile. */
+  readonly droppedRuns: number;
+  /** Share of the runs that were kept although the core was shared, since there were too few others; 0 to 1. */
+  readonly sharedShare: number;
+}
+
 export interface TimedRuns {
   readonly warmups: readonly TimedRun[];
   readonly runs: readonly TimedRun[];
+  /** The index of each of `runs` among all runs after the warm-ups. */
+  readonly indices: readonly number[];
+  /** Runs after the warm-ups, with those that were left out. */
+  readonly taken: number;
+  readonly sharing: Sharing;
 }
 
-type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'>;
+/** How often a model runs, and with how many threads. */
+export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & { readonly threads: number };
 
 /** Fewest milliseconds between two reports while running. */
 const PROGRESS_INTERVAL_MS = 200;
@@ -32,11 +48,79 @@ export function runDurationMs({ durationNs }: TimedRun): number {
   return durationNs / 1e6;
 }
 
-/** Warms a model up and runs it as often as the plan says, each run timed on its own. */
+/** A run, and the slower one of the probes before and after it. */
+interface ProbedRun extends TimedRun {
+  readonly probeNs: number;
+}
+
+/**
+ * Time of runs between two probes of several cores. Before such a probe, the runtime's threads have to become idle, which takes
+ * longer than the probe. With one thread, a probe follows each run.
+ */
+const PROBE_EVERY_MS = 100;
+
+/** Runs at most, for each run that the plan asks for. */
+export const MOST_RUNS_PER_RUN = 4;
+
+/** Decides when there are enough runs. */
+class RunCount {
+  #all = { runs: 0, ms: 0 };
+  #alone = { runs: 0, ms: 0 };
+
+  constructor(
+    private readonly plan: RunPlan,
+    private readonly probe: CoreProbe,
+  ) {}
+
+  add(ms: number, isShared: boolean): void {
+    this.probe.count(ms, isShared);
+    this.#all = { runs: this.#all.runs + 1, ms: this.#all.ms + ms };
+    if (!isShared) this.#alone = { runs: this.#alone.runs + 1, ms: this.#alone.ms + ms };
+  }
+
+  /** Runs that count, as far as is known. */
+  get counted(): number {
+    return this.#counting.runs;
+  }
+
+  /** @param more further runs, which may count */
+  isEnoughWith(more: { readonly runs: number; readonly ms: number }): boolean {
+    const [runs, ms] = [this.#counting.runs + more.runs, this.#counting.ms + more.ms];
+    return runs >= this.plan.runs || (runs >= this.plan.minRuns && ms >= this.plan.timeBudgetMs);
+  }
+
+  get #counting(): { readonly runs: number; readonly ms: number } {
+    const isPatient = this.probe.isPatient && this.#all.runs < MOST_RUNS_PER_RUN * this.plan.runs;
+    return isPatient ? this.#alone : this.#all;
+  }
+}
+
+/** The runs that count: those with the core to themselves, and the least slowed others where these are too few. */
+function counted(taken: readonly ProbedRun[], { runs, minRuns }: RunPlan, probe: CoreProbe): Omit<TimedRuns, 'warmups'> {
+  const isShared = (index: number): boolean => probe.isShared(taken[index]?.probeNs ?? 0);
+  const probeNs = (index: number): number => (isShared(index) ? (taken[index]?.probeNs ?? 0) : 0);
+  const alone = taken.filter((_, index) => !isShared(index)).length;
+  const kept = Math.min(runs, Math.max(alone, Math.min(minRuns, taken.length)));
+  const indices = [...taken.keys()]
+    .sort((a, b) => probeNs(a) - probeNs(b) || a - b)
+    .slice(0, kept)
+    .sort((a, b) => a - b);
+  return {
+    runs: indices.flatMap((index) => taken[index] ?? []),
+    indices,
+    taken: taken.length,
+    sharing: { droppedRuns: taken.length - kept, sharedShare: indices.filter(isShared).length / Math.max(1, kept) },
+  };
+}
+
+/**
+ * Warms a model up and runs it as often as the plan says, each run timed on its own. Runs during which the core was shared
+ * with another machine do not count, as long as that does not last. The probes between the runs decide, never the latency.
+ */
 export async function timeRuns(
   model: PreparedRun,
   plan: RunPlan,
-  { nowNs, settle, onProgress }: TimingContext,
+  { nowNs, settle, onProgress, coreProbe }: TimingContext,
 ): Promise<TimedRuns> {
   const runsTotal = plan.warmupRuns + plan.runs;
   let reportedNs = nowNs();
@@ -54,14 +138,27 @@ export async function timeRuns(
 
   const warmups: TimedRun[] = [];
   while (warmups.length < plan.warmupRuns) warmups.push(await timedRun(warmups.length));
-  const runs: TimedRun[] = [];
-  let spentMs = 0;
-  while (runs.length < plan.runs && (runs.length < plan.minRuns || spentMs < plan.timeBudgetMs)) {
-    const run = await timedRun(plan.warmupRuns + runs.length);
-    runs.push(run);
-    spentMs += runDurationMs(run);
+  const taken: ProbedRun[] = [];
+  const count = new RunCount(plan, coreProbe);
+  const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
+  let beforeNs = await coreProbe.take(plan.threads);
+  while (!count.isEnoughWith({ runs: 0, ms: 0 })) {
+    const group: TimedRun[] = [];
+    let groupMs = 0;
+    do {
+      const run = await timedRun(plan.warmupRuns + count.counted + group.length);
+      group.push(run);
+      groupMs += runDurationMs(run);
+    } while (groupMs < everyMs && !count.isEnoughWith({ runs: group.length, ms: groupMs }));
+    const afterNs = await coreProbe.take(plan.threads);
+    const probeNs = Math.max(beforeNs, afterNs);
+    for (const run of group) {
+      taken.push({ ...run, probeNs });
+      count.add(runDurationMs(run), coreProbe.isShared(probeNs));
+    }
+    beforeNs = afterNs;
   }
-  const runsDone = warmups.length + runs.length;
+  const runsDone = warmups.length + count.counted;
   await onProgress({ phase: 'running', runsDone, runsTotal: runsDone });
-  return { warmups, runs };
+  return { warmups, ...counted(taken, plan, coreProbe) };
 }

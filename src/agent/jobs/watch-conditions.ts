@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Conditions } from '../../measurement/conditions.js';
+import type { Sharing } from './timed-runs.js';
 
 /** USER_HZ, which /proc/stat counts in: 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
@@ -94,4 +95,9 @@ export function watchConditions(
       ...ifKnown('highestMhz', highest),
     };
   };
+}
+
+/** The same with what a shared core did to the runs. */
+export function withSharing(conditions: Conditions | undefined, sharing: Sharing | undefined): Conditions | undefined {
+  return conditions === undefined ? undefined : { ...conditions, ...sharing };
 }

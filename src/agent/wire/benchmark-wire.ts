@@ -175,8 +175,8 @@ export function toWireMeasurement(signature: string, measured: Measured, system:
 
 function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
   if (conditions === undefined) return undefined;
-  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz } = conditions;
-  return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz };
+  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare } = conditions;
+  return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare };
 }
 
 /** Leaves unknown fields out: a message has them as undefined. */

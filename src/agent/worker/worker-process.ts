@@ -42,6 +42,11 @@ export interface JobLimits {
   readonly memoryLimitBytes: number;
 }
 
+/** The fastest probe of a machine's core, as all its processes know it; see core-probe.ts. */
+export interface FastestProbe {
+  ns?: number | undefined;
+}
+
 export interface JobHooks {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
@@ -79,7 +84,12 @@ export class WorkerProcess {
   #occasion: number | undefined;
 
   /** @param folder a new folder for the process alone; it is removed when the process has ended */
-  private constructor(framework: FrameworkName, folder: string, workingFolder: string) {
+  private constructor(
+    framework: FrameworkName,
+    folder: string,
+    workingFolder: string,
+    private readonly fastestProbe: FastestProbe,
+  ) {
     const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
     this.#keepsThreads = keepsThreads;
     this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [folder, framework], {
@@ -113,14 +123,14 @@ export class WorkerProcess {
   }
 
   /** @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder */
-  static async start(framework: FrameworkName): Promise<WorkerProcess> {
+  static async start(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess> {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
     await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       const problem = `no folder can be made for the worker process: ${messageOf(cause)}`;
       throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
     });
-    const measuring = new WorkerProcess(framework, folder, workingFolder);
+    const measuring = new WorkerProcess(framework, folder, workingFolder, fastestProbe);
     const tooLate = setTimeout(() => measuring.#end(), START_LIMIT_MS);
     const report = await Promise.race([measuring.#nextReport(), measuring.#exit]);
     clearTimeout(tooLate);
@@ -220,11 +230,13 @@ export class WorkerProcess {
         if (report.kind === 'progress') onProgress(report.progress);
         if (report.kind === 'result') {
           this.#keptBytes = report.residentBytes;
+          this.fastestProbe.ns = report.fastestProbeNs ?? this.fastestProbe.ns;
           resolve(report);
         }
       });
       // A failure to send is ignored: the exit of the process reports it.
-      const assignment: Assignment = { job, traceLevel: activeTracing()?.level() ?? 'NO_TRACE' };
+      const traceLevel = activeTracing()?.level() ?? 'NO_TRACE';
+      const assignment: Assignment = { job, traceLevel, fastestProbeNs: this.fastestProbe.ns };
       this.#child.send(assignment, () => {});
     });
   }

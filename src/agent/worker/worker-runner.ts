@@ -2,7 +2,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
 import type { WorkerJob, OpenJob } from '../jobs/job.js';
-import { type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
+import { type FastestProbe, type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
 /** More processes need more memory than they save time. */
@@ -25,6 +25,7 @@ export class WorkerRunner {
   readonly #processes = new Set<WorkerProcess>();
   /** Processes without a job. */
   #idle: readonly WorkerProcess[] = [];
+  readonly #fastestProbe: FastestProbe = {};
   #closed = false;
 
   /** @param cores of this machine */
@@ -131,7 +132,7 @@ export class WorkerRunner {
   }
 
   async #start(): Promise<WorkerProcess> {
-    const process = await WorkerProcess.start(this.framework);
+    const process = await WorkerProcess.start(this.framework, this.#fastestProbe);
     if (this.#closed) {
       await process.kill();
       throw new PlatformError('unavailable', 'the agent is shutting down');

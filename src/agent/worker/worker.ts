@@ -14,6 +14,7 @@ import { optimizeGraph } from '../jobs/optimize-graph.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
+import { WorkProbe } from '../jobs/core-probe.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
 /** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
@@ -70,6 +71,8 @@ function nowNs(): bigint {
   return process.hrtime.bigint();
 }
 
+const coreProbe = new WorkProbe(nowNs);
+
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
   temporaryFolder: folder,
@@ -77,6 +80,7 @@ const context: Omit<MeasureContext, 'recorder'> = {
   settle,
   peakMemoryBytes,
   watchConditions: () => watchConditions(nowNs),
+  coreProbe,
   onProgress: (progress) => send({ kind: 'progress', progress }),
 };
 
@@ -110,7 +114,8 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   }
 }
 
-async function perform({ job, traceLevel }: Assignment): Promise<void> {
+async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise<void> {
+  coreProbe.learn(fastestProbeNs);
   resetPeakMemory();
   const recorder = new SpanRecorder(traceLevel);
   let result: JobResult;
@@ -123,7 +128,8 @@ async function perform({ job, traceLevel }: Assignment): Promise<void> {
   }
   globalThis.gc?.();
   const spans = recorder.take();
-  await send({ kind: 'result', result, spans, residentBytes: process.memoryUsage.rss() });
+  const residentBytes = process.memoryUsage.rss();
+  await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe.fastestNs });
 }
 
 process.on('message', (assignment) => void perform(assignment as Assignment));

@@ -14,11 +14,18 @@ interface Machine {
   readonly settleMs?: number;
   readonly reportMs?: number;
   readonly failingRun?: number;
+  /** What the probes say, before the first timed run and after each; above 1 the core is shared; the last one goes on. */
+  readonly probes?: readonly number[];
+  /** Time of runs on a shared core that may be dropped. */
+  readonly patienceMs?: number;
+  readonly threads?: number;
 }
 
 /** Measures on a machine whose clock only moves when it works. */
 async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
-  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun } = machine;
+  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun, probes = [1], patienceMs = Infinity, threads = 1 } = machine;
+  let probed = 0;
+  let sharedMs = 0;
   let nowMs = 1000;
   let runs = 0;
   let closed = 0;
@@ -55,14 +62,23 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
-    watchConditions: () => () => undefined,
+    watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
+    coreProbe: {
+      take: () => Promise.resolve(probes[Math.min(probed++, probes.length - 1)] ?? 0),
+      isShared: (ns) => ns > 1,
+      count: (ms, isShared) => void (sharedMs += isShared ? ms : 0),
+      get isPatient() {
+        return sharedMs < patienceMs;
+      },
+    },
     recorder: new SpanRecorder('NO_TRACE'),
     onProgress(progress) {
       reports.push(progress);
       return later(reportMs);
     },
   };
-  const job = { kind: 'measure', benchmark: relu, runOptions, ...setupOf({ ...protocol, ...changes }) } as const;
+  const setup = { runOptions: { ...runOptions, threads }, ...setupOf({ ...protocol, ...changes }) };
+  const job = { kind: 'measure', benchmark: relu, ...setup } as const;
   return { measured: await measureBenchmark(job, context), reports, closed: () => closed };
 }
 
@@ -94,6 +110,46 @@ describe('measuring', () => {
   test('the fewest runs are made even beyond the time budget', async () => {
     const { measured } = await measureOn({ runMs: [10] }, { warmupRuns: 0, runs: 100, minRuns: 4, timeBudgetMs: 1 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: Array(4).fill(10) });
+  });
+
+  describe('on a core that another machine shares at times', () => {
+    const plan = { warmupRuns: 0, runs: 4, minRuns: 2, timeBudgetMs: 1000 };
+
+    test('runs beside a slow probe, before or after, do not count, and others take their place', async () => {
+      // Probes: 1 before the first run, then one after each run.
+      const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 1, 1, 1, 1] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4, 5, 6] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 2, sharedShare: 0 });
+    });
+
+    test('the latency does not decide', async () => {
+      const { measured } = await measureOn({ runMs: [1, 90, 1, 1] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 90, 1, 1] });
+    });
+
+    // MOST_RUNS_PER_RUN: four times four runs.
+    test('after four times as many runs the least slowed ones count, and the conditions say so', async () => {
+      const probes = [9, 9, 9, 3, 2, 9];
+      const { measured } = await measureOn({ runMs: [...Array(20).keys()].map((run) => run + 1), probes }, plan);
+      // The fewest runs that are asked for; the fourth run is between the probes 3 and 2.
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 14, sharedShare: 1 });
+    });
+
+    test('all count again once too many were dropped', async () => {
+      const { measured } = await measureOn({ runMs: [500], probes: [9], patienceMs: 900 }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 0, sharedShare: 1 });
+    });
+
+    // PROBE_EVERY_MS: a tenth of a second, since the runtime's threads have to become idle before.
+    test('with several threads, a probe follows some runs at a time, and they count or not together', async () => {
+      const runMs = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
+      const { measured } = await measureOn({ runMs, probes: [1, 5, 1, 1], threads: 2 }, plan);
+      // Groups: 30 to 33, 34 to 36, 37 to 39, 39. The first two are beside the slow probe.
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [37, 38, 39, 39] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 7, sharedShare: 0 });
+    });
   });
 
   test('progress is reported at the start, rarely in between, and at the end', async () => {

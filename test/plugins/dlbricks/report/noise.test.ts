@@ -44,6 +44,14 @@ describe('a warning of noise', () => {
     assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
   });
 
+  test('counts the measurements during which another machine ran on the same core, and names them once', () => {
+    const calm = Array.from({ length: 3 }, () => under({ othersMs: 0, sharedShare: 0, droppedRuns: 9 }));
+    assert.deepEqual(warningsOf(calm), []);
+    const [[cause, message] = assert.fail(), ...others] = warningsOf([...calm, under({ sharedShare: 0.5 })]);
+    assert.deepEqual([cause, others], ['shared_core', []]);
+    assert.match(message, /during 1 of 4 measurements.*--remeasure disturbed/);
+  });
+
   test('says how to measure again: what was disturbed, or everything', () => {
     const remedyOf = (conditions: Partial<Conditions>) => {
       return warningsOf([under(conditions)]).map(([, message]) => /--remeasure \w+/.exec(message)?.[0]);

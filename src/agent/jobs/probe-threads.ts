@@ -1,0 +1,54 @@
+import { Worker } from 'node:worker_threads';
+
+/** Data of a probing thread. */
+export interface ProbeThreadData {
+  /** Of {@link SLOTS}, 32 bits each. */
+  readonly shared: SharedArrayBuffer;
+}
+
+/** What a thread shares with its process: the number of probes that were asked for and answered, and the last answer. */
+export const SLOTS = { asked: 0, answered: 1, ns: 2 } as const;
+
+/** One try may meet an interrupt, or wait for its core. */
+export const PROBE_TRIES = 3;
+
+/** For a thread that starts, and for one that gets no core. */
+const MOST_WAIT_MS = 1000;
+
+/** Threads that probe further cores at the same time as their process probes its own. */
+export class ProbeThreads {
+  readonly #threads: Int32Array[] = [];
+
+  /** Asks so many threads; they begin at once. */
+  ask(threads: number): void {
+    while (this.#threads.length < threads) this.#threads.push(this.#start());
+    for (const slots of this.#threads.slice(0, threads)) {
+      Atomics.add(slots, SLOTS.asked, 1);
+      Atomics.notify(slots, SLOTS.asked);
+    }
+  }
+
+  /** Waits for their answers. @returns nanoseconds of the slowest; 0 without threads, and where none answers */
+  slowestNs(threads: number): number {
+    return Math.max(0, ...this.#threads.slice(0, threads).map(answerOf));
+  }
+
+  #start(): Int32Array {
+    const shared = new SharedArrayBuffer(Object.keys(SLOTS).length * Int32Array.BYTES_PER_ELEMENT);
+    const workerData: ProbeThreadData = { shared };
+    new Worker(new URL('./probe-thread.js', import.meta.url), { workerData }).unref();
+    return new Int32Array(shared);
+  }
+}
+
+function answerOf(slots: Int32Array): number {
+  const asked = Atomics.load(slots, SLOTS.asked);
+  const startMs = performance.now();
+  for (;;) {
+    const answered = Atomics.load(slots, SLOTS.answered);
+    if (answered === asked) return Atomics.load(slots, SLOTS.ns);
+    const leftMs = MOST_WAIT_MS - (performance.now() - startMs);
+    if (leftMs <= 0) return 0;
+    Atomics.wait(slots, SLOTS.answered, answered, leftMs);
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { WorkProbe } from '../../../src/agent/jobs/core-probe.js';
+
+/** A clock that says how long each try takes: each reads it twice. */
+function clockOf(durations: Iterable<number>) {
+  const next = durations[Symbol.iterator]();
+  let nowNs = 0n;
+  let reads = 0;
+  return (): bigint => {
+    if (reads++ % 2 === 1) nowNs += BigInt(next.next().value ?? 0);
+    return nowNs;
+  };
+}
+
+/** The 50 probes after warming up take so long, with three tries each; then the others, one try each. */
+function* durations(first: number, ...later: readonly number[]): Generator<number> {
+  for (let attempt = 0; attempt < 150; attempt++) yield first;
+  yield* later;
+}
+
+describe('a probe of the core', () => {
+  it('is the fastest of three tries, since an interrupt lengthens one', async () => {
+    const probe = new WorkProbe(clockOf(durations(20, 90, 21, 70)));
+    assert.equal(await probe.take(1), 21);
+  });
+
+  // SHARED_FROM: a second hyperthread makes it 1.6 times as long, an interrupt or the frequency 1.1 times at most.
+  it('says that the core is shared from 1.3 times the fastest on', async () => {
+    const probe = new WorkProbe(clockOf(durations(100, 100, 100, 100)));
+    await probe.take(1);
+    assert.deepEqual(
+      [110, 130, 131, 160].map((ns) => probe.isShared(ns)),
+      [false, false, true, true],
+    );
+  });
+
+  it('knows a shared core from what other processes have found, and shows earlier ones later', async () => {
+    const probe = new WorkProbe(clockOf(durations(160, 160, 160, 160, 100, 100, 100)));
+    const first = await probe.take(1);
+    assert.equal(probe.isShared(first), false);
+    await probe.take(1);
+    assert.equal(probe.isShared(first), true);
+    const other = new WorkProbe(clockOf(durations(160, 160, 160, 160)));
+    other.learn(probe.fastestNs);
+    assert.equal(other.isShared(await other.take(1)), true);
+  });
+
+  it('is that of the slowest core where a runtime has several threads', async () => {
+    // The clock of this thread does not move; the other thread has a clock of its own.
+    const probe = new WorkProbe(() => 0n);
+    assert.equal(await probe.take(1), 0);
+    for (const threads of [2, 3, 2]) assert.ok((await probe.take(threads)) > 0);
+    assert.equal(probe.fastestNs, 0);
+  });
+
+  // MOST_DROPPED_MS and MOST_DROPPED_SHARE: two seconds, and half of the time of the runs that count.
+  it('is patient with a shared core for two seconds and half of the time of other runs', () => {
+    const probe = new WorkProbe(() => 0n);
+    probe.count(1999, true);
+    assert.equal(probe.isPatient, true);
+    probe.count(1, true);
+    assert.equal(probe.isPatient, false);
+    probe.count(100, false);
+    assert.equal(probe.isPatient, true);
+    probe.count(50, true);
+    assert.equal(probe.isPatient, false);
+  });
+});
