@@ -1,5 +1,5 @@
 // Options that commands have in common, so that the same thing has the same name everywhere.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultThreads, MOST_THREADS } from '../base/default-threads.js';
 import { dimensionOption, wholeNumberOption, wholeNumbersOption } from '../base/option-value.js';
 import { DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
@@ -115,8 +115,18 @@ export function addStoreOption(command: Command): Command {
   );
 }
 
+/** Nobody is left with an unknown option who names an agent as other commands name a server. */
+function refuseServer(): never {
+  throw new InvalidArgumentError(
+    "--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent",
+  );
+}
+
 export function addAgentOptions(command: Command): Command {
   const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
+  if (!command.options.some(({ long }) => long === '--server')) {
+    command.addOption(new Option('--server <host:port>').argParser(refuseServer).hideHelp());
+  }
   return command
     .option('--agent <host:port>', 'agent that measures (default: start one on this machine)')
     .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));

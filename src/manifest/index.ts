@@ -12,7 +12,7 @@ export {
 export type { FrameworkConstraint } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
-export { loadManifest, type ManifestKind, type ManifestOf } from './load.js';
+export { loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
 export { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
 export {
   formatNote,

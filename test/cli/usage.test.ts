@@ -88,6 +88,22 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: (place) => place.write('model.yml', 'dlspec: model/v1\n'),
   },
+  'a model file where an evaluation was meant': {
+    args: ['evaluate', MODEL],
+    says: /^model\.onnx: expected an evaluation manifest \(\.yml\), found a model \(`mlmodelscope dlbricks run` and/,
+    code: 2,
+    given: withModel,
+  },
+  'a model of the zoo where an evaluation was meant': {
+    args: ['evaluate', 'zoo:resnet18'],
+    says: /^zoo:resnet18: expected an evaluation manifest .*`mlmodelscope latency` take models/,
+    code: 2,
+  },
+  'a server where an agent was meant': {
+    args: ['dlbricks', 'run', MODEL, '--server', '127.0.0.1:7070'],
+    says: /--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent/,
+    code: 2,
+  },
   'an evaluation among models': {
     args: ['dlbricks', 'run', 'evaluation.yml', 'zoo:resnet18'],
     says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,

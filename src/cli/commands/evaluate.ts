@@ -6,6 +6,7 @@ import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
+import { takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
@@ -32,6 +33,12 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
     throw wrong('--framework is for evaluations without a server; a manifest says it in software');
+}
+
+/** @throws PlatformError `usage` for a model, which is easily taken for an evaluation */
+function refuseModel(path: string): void {
+  if (!path.startsWith('zoo:') && !path.endsWith('.onnx')) return;
+  throw new PlatformError('usage', `${path}: expected an evaluation manifest (.yml), found a model${takenBy('model')}`);
 }
 
 /** Ignores a server from the environment where options say how to evaluate without one. */
@@ -105,6 +112,7 @@ Examples:
     .action(async (path: string, given: EvaluateFlags, command: Command) => {
       const flags = withoutUnwantedServer(given, command);
       checkFlags(flags);
+      refuseModel(path);
       const { server, store, framework } = flags;
       const local =
         server === undefined

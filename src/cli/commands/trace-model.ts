@@ -4,7 +4,8 @@ import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
@@ -37,19 +38,25 @@ function ms(value: number): string {
   return value.toFixed(3);
 }
 
+type KernelRow = KernelTable['rows'][number];
+
+const COLUMNS: readonly Column<KernelRow>[] = [
+  { title: 'operator', align: 'left', cell: ({ opName }) => opName },
+  { title: 'index', align: 'left', cell: ({ sequenceIndex }) => sequenceIndex },
+  { title: 'name', align: 'left', cell: ({ name }) => name },
+  { title: 'output', align: 'left', cell: ({ shape }) => shape },
+  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
+  { title: 'share', align: 'right', cell: ({ share }) => `${(share * 100).toFixed(1)} %` },
+  { title: 'less tracing (ms)', align: 'right', cell: ({ untracedLatencyMs }) => ms(untracedLatencyMs) },
+];
+
 function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const drawn = drawTable({
-    titles: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
-    aligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
-    rows: rows.map(({ sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs }) => {
-      const percent = `${(share * 100).toFixed(1)} %`;
-      return [sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)];
-    }),
-  });
+  const fitting = { width: host.columns?.out, dispensable: ['name', 'less tracing (ms)', 'output', 'share'] };
+  const { text } = fittingTable(COLUMNS, rows, fitting);
   const percent = ((overheadMs / modelMs) * 100).toFixed(1);
   host.print(
-    `${drawn}
+    `${text}
 kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
 whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
 tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
