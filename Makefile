@@ -40,8 +40,9 @@ bench: build ## Print the figures that the README states
 bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
 	node dist/bench/accuracy/main.js
 
-schema: build ## Write docs/report.schema.json from the report's definition
+schema: build ## Write docs/report.schema.json and schemas/ from the definitions of the documents
 	node dist/test/plugins/dlbricks/report/write-schema.js
+	node dist/test/schemas/write-schemas.js
 
 clean: ## Remove everything that was installed or built here
 	rm -rf node_modules dist out src/generated

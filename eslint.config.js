@@ -16,7 +16,7 @@ const HOUSES = [
       ['agent', 'directory'],
       ['evaluation'],
       ['command', 'server'],
-      ['cli', 'plugin-api.ts'],
+      ['cli', 'client-api.ts', 'plugin-api.ts'],
     ],
   },
   { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services']] },

@@ -7,6 +7,7 @@ export { defaultThreads } from './base/default-threads.js';
 export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
 export { schemaProblems } from './base/schema-problems.js';
+export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
@@ -89,6 +90,7 @@ export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
 export {
   type Context,
   type Measurement,
+  measurementSchema,
   type MeasurementSetup,
   setupKey,
   storedMeasurementSchema,

@@ -11,24 +11,21 @@ const configuration = {
 
 const timedSchema = z.strictObject({
   ...configuration,
-  /** The system's fingerprint, which depends on the threads. */
-  system: z.string(),
-  /** Timed runs. */
-  runs: z.int(),
-  /** Percentiles by the nearest rank, as `p50`. */
-  latency_ms: z.record(z.string(), ms),
+  system: z.string().describe("The system's fingerprint, which depends on the threads"),
+  runs: z.int().describe('Timed runs'),
+  latency_ms: z.record(z.string(), ms).describe('Percentiles by the nearest rank, as p50'),
   min_ms: ms,
-  /** Without the slowest and the fastest fifth of the runs. */
-  trimmed_mean_ms: ms,
+  trimmed_mean_ms: ms.describe('Mean without the slowest and the fastest fifth of the runs'),
   max_ms: ms,
-  /** Share of the processors' time that other processes took meanwhile, in percent; 0 where that is not known. */
-  disturbance_percent: z.number().nonnegative(),
+  disturbance_percent: z
+    .number()
+    .nonnegative()
+    .describe("Share of the processors' time that other processes took meanwhile; 0 where that is not known"),
 });
 
 const failedSchema = z.strictObject({
   ...configuration,
-  /** Why it has no latency. */
-  reason: z.string(),
+  reason: z.string().describe('Why it has no latency'),
 });
 
 /** The result of timing whole models. */

@@ -20,7 +20,7 @@ export function schemaProblem(
  * out.
  */
 export function schemaProblems(
-  { issues }: z.ZodError,
+  { issues }: Pick<z.ZodError, 'issues'>,
   { most = 6, ...options }: SchemaProblemOptions & { readonly most?: number } = {},
 ): readonly string[] {
   const all = issues.map((issue) => schemaProblem(issue, options));

@@ -112,8 +112,3 @@ export function limitsOf({ protocol }: EvaluationManifest): Limits {
 /** The protocol of a manifest without one. */
 export const DEFAULT_PROTOCOL: Protocol = protocolIn(protocolField.parse({}));
 export const DEFAULT_LIMITS: Limits = limitsIn(protocolField.parse({}));
-
-/** JSON Schema (draft 2020-12) of an evaluation manifest as it is written. */
-export function evaluationJsonSchema(): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(evaluationSchema, { io: 'input' });
-}

@@ -1,18 +1,11 @@
 /** DLSpec manifests: loading, checking, and following their references. Everything else in this folder is inner. */
 export { verifyChecksum } from './checksum.js';
 export type { DatasetManifest } from './dataset.js';
-export {
-  DEFAULT_LIMITS,
-  DEFAULT_PROTOCOL,
-  evaluationJsonSchema,
-  type EvaluationManifest,
-  limitsOf,
-  protocolOf,
-} from './evaluation.js';
+export { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type EvaluationManifest, limitsOf, protocolOf } from './evaluation.js';
 export type { FrameworkConstraint } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
-export { loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
+export { kindJsonSchema, loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
 export { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
 export {
   formatNote,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { datasetSchema, type DatasetManifest } from './dataset.js';
 import { describe, type ManifestDocument, nodeAt, parseDocument, problemAt, problemOfFile } from './document.js';
 import { evaluationSchema, type EvaluationManifest } from './evaluation.js';
@@ -34,6 +34,11 @@ const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
 };
 
 export const MANIFEST_KINDS = Object.keys(SCHEMAS) as ManifestKind[];
+
+/** JSON Schema (draft 2020-12) of a kind of manifest as it is written. */
+export function kindJsonSchema(kind: ManifestKind): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(SCHEMAS[kind], { io: 'input', unrepresentable: 'any' });
+}
 
 /** The value of `dlspec` for this kind. */
 function header(kind: ManifestKind): string {

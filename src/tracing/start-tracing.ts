@@ -1,5 +1,18 @@
+import { explainMissing, type OptionalPackages } from '../base/optional-package.js';
 import { asksForTraces, type EnvironmentVariables } from './environment.js';
 import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
+
+/** All of them, so that one installation is enough for every protocol. */
+const OPEN_TELEMETRY: OptionalPackages = {
+  feature: 'tracing',
+  packages: [
+    '@opentelemetry/api',
+    '@opentelemetry/sdk-node',
+    '@opentelemetry/exporter-trace-otlp-grpc',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-proto',
+  ],
+};
 
 export interface TracingOptions {
   /** Service name of this process unless OTEL_SERVICE_NAME is set. */
@@ -10,7 +23,8 @@ export interface TracingOptions {
 /**
  * Turns tracing on where the OTEL_* variables ask for it. Without them nothing happens, and nothing is loaded.
  *
- * @throws PlatformError `usage` where a variable has a value that cannot be followed
+ * @throws PlatformError `usage` where a variable has a value that cannot be followed, `unsupported` where the packages
+ *   of OpenTelemetry are not installed
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
   return asksForTraces(options.environment) ? start(options) : undefined;
@@ -30,8 +44,11 @@ export async function requireTracing(options: TracingOptions): Promise<Tracing> 
 async function start(options: TracingOptions): Promise<Tracing> {
   const running = activeTracing();
   if (running !== undefined) return running;
-  const { startOpenTelemetry } = await import('./open-telemetry/start.js');
-  const tracing = await startOpenTelemetry(options);
+  const tracing = await import('./open-telemetry/start.js')
+    .then(({ startOpenTelemetry }) => startOpenTelemetry(options))
+    .catch((error: unknown) => {
+      throw explainMissing(error, OPEN_TELEMETRY);
+    });
   setActiveTracing(tracing);
   return tracing;
 }

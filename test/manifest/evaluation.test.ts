@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluationJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
+import { kindJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
 import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
 import { manifestOf } from './read-manifest.js';
 
@@ -38,7 +38,7 @@ test('protocol and limits are those that measurements take', () => {
 });
 
 test('the JSON Schema asks for what has no default and allows no other keys', () => {
-  const { required, properties, additionalProperties } = evaluationJsonSchema();
+  const { required, properties, additionalProperties } = kindJsonSchema('evaluation');
   assert.deepEqual(required, ['dlspec', 'name', 'version', 'models']);
   assert.ok(typeof properties === 'object' && properties !== null && 'granularity' in properties);
   assert.equal(additionalProperties, false);

@@ -110,7 +110,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
       ended.stdout.slice(ended.stdout.indexOf('│ model')),
       followed.stdout.slice(followed.stdout.indexOf('│ model')),
     );
-    assert.match((await printed(place, 'ended.csv')).stdout, /^name,layers,.*,batch,threads,system\r\nnet,/);
+    assert.match((await printed(place, 'ended.csv')).stdout, /^name,layers,.*,system,threads,batch\r\nnet,/);
     const latest = await place.run(['evaluations', 'follow', 'latest', '--export-markdown', '-', ...server]);
     assert.match(latest.stdout, /^\| model \| batch \| threads \|/);
     assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);

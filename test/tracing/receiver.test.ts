@@ -98,7 +98,7 @@ describe('a receiver that this project did not write', needsReceiver, () => {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.httpEndpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
         const { code, stdout, stderr } = await place.run(['trace', 'model', model, '--runs', '4', '--json'], { env });
         assert.equal(code, 0, stderr);
-        const { traceId } = JSON.parse(stdout) as { readonly traceId: string };
+        const { trace_id: traceId } = JSON.parse(stdout) as { readonly trace_id: string };
         const spans = await receiver.spans(traceId);
 
         const profiled = spans.filter(({ attributes }) => attributes['evaluation_trace_level'] === 'FRAMEWORK_TRACE');

@@ -2,15 +2,22 @@ import { readFile, stat } from 'node:fs/promises';
 import {
   isPlausibleMs,
   type Measurement,
+  measurementSchema,
   messageOf,
   PLAUSIBLE_MS,
   PlatformError,
   schemaProblems,
+  snakeCaseSchema,
+  snakePath,
   storedMeasurementSchema,
+  withCamelKeys,
+  withSnakeKeys,
   z,
 } from '../../../src/plugin-api.js';
 
 const MOST_BYTES = 1024 * 2 ** 20;
+
+const FORMAT = 'dlbricks-results/3';
 
 /** A measurement with plausible times. Stores accept any time, but an estimate of 1e308 ms would be meaningless. */
 const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
@@ -26,8 +33,8 @@ const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, 
  */
 const resultsSchema = z
   .strictObject({
-    /** Version 1 has measurements in an older form. */
-    format: z.enum(['dlbricks-results/1', 'dlbricks-results/2']),
+    /** Versions 1 and 2 have keys in camelCase; version 1 has measurements in an older form. */
+    format: z.enum(['dlbricks-results/1', 'dlbricks-results/2', FORMAT]),
     measurements: z.array(plausibleSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
@@ -50,9 +57,17 @@ const resultsSchema = z
 
 /** The text of a results file. */
 export function resultsText(measurements: readonly Measurement[]): string {
-  const document: z.infer<typeof resultsSchema> = { format: 'dlbricks-results/2', measurements: [...measurements] };
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return `${JSON.stringify(withSnakeKeys({ format: FORMAT, measurements }), null, 1)}\n`;
 }
+
+/** JSON Schema (draft 2020-12) of a results file as this version writes it. */
+export function resultsJsonSchema(): object {
+  const written = z.strictObject({ format: z.literal(FORMAT), measurements: z.array(measurementSchema).min(1) });
+  return snakeCaseSchema(z.toJSONSchema(written)) as object;
+}
+
+/** A document that names today's format, whose keys are in snake_case. */
+const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 
 /** Reads a results file from an untrusted source. @throws PlatformError `usage` where it is none */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
@@ -68,8 +83,10 @@ export async function readResults(path: string): Promise<readonly Measurement[]>
       { cause: error },
     );
   }
-  const parsed = resultsSchema.safeParse(content);
+  const isTodays = todaysSchema.safeParse(content).success;
+  const parsed = resultsSchema.safeParse(isTodays ? withCamelKeys(content) : content);
   if (parsed.success) return parsed.data.measurements;
-  const problems = schemaProblems(parsed.error, { whole: 'results', most: 20 });
+  const issues = parsed.error.issues.map((issue) => (isTodays ? { ...issue, path: snakePath(issue.path) } : issue));
+  const problems = schemaProblems({ issues }, { whole: 'results', most: 20 });
   throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }

@@ -63,7 +63,8 @@ const outputsSchema = z
   .min(1)
   .max(MOST_ENDS);
 
-const suiteSchema = z.strictObject({
+/** The file suite.json. */
+export const suiteSchema = z.strictObject({
   /** Version 1 has no footprints. */
   format: z.enum(['dlbricks-suite/1', 'dlbricks-suite/2']),
   cut: z.enum(['layer', 'kernel']),

@@ -3,7 +3,7 @@ import { columnsFor, rowsOf } from './columns.js';
 import type { ModelReport, Report } from './report.js';
 import { summaryLines } from './summary-lines.js';
 
-/** A model's row for spreadsheets, with the number of its missing benchmarks and what it ran on. */
+/** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */
 const KEYS = [
   'name',
   'layers',
@@ -28,9 +28,9 @@ export function reportResult(reports: readonly Report[]): TableResult {
   return {
     document: reports.length === 1 ? first : { reports },
     records: {
-      keys: [...KEYS, 'missing', 'batch', 'threads', 'system'],
+      keys: [...KEYS, 'missing', 'system', 'threads', 'batch'],
       rows: rows.map(({ model, batch, threads, system }) => {
-        return [...KEYS.map((key) => model[key]), model.missing.length, batch, threads, system];
+        return [...KEYS.map((key) => model[key]), model.missing.length, system, threads, batch];
       }),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),

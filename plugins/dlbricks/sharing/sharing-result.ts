@@ -1,9 +1,36 @@
-import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
-import type { Cut } from '../cut/cut.js';
+import { type Column, drawTable, oneLine, type TableResult, textTable, z } from '../../../src/plugin-api.js';
+import { type Cut, CUTS } from '../cut/cut.js';
 import { counted, percent, UNKNOWN } from '../report/words.js';
 import type { ModelSharing, Sharing } from './sharing.js';
 
 const FORMAT = 'dlbricks-sharing/1';
+
+const percentage = z.number().min(0);
+
+/** null: not known. */
+const rowSchema = z.strictObject({
+  name: z.string(),
+  layers: z.int(),
+  sequences: z.int(),
+  unique_bricks: z.int(),
+  own_repeats_percent: percentage.describe('Sequences that repeat an earlier one of the same model'),
+  covered_by_others_percent: percentage.nullable().describe('Sequences that another model has as well'),
+  covered_by_others_time_percent: percentage.nullable().describe("Their share of the model's latency"),
+  measured_percent: percentage.describe('Sequences whose brick is measured'),
+  measured_time_percent: percentage.describe("Their share of the model's time, to an order of magnitude"),
+});
+
+/** The document that `dlbricks share --export-json` writes. */
+export const sharingSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  settings: z.strictObject({ cut: z.enum(CUTS), granularity: z.int(), batch: z.int() }),
+  sequences: z.int(),
+  unique_bricks: z.int(),
+  models: z.array(rowSchema),
+  jaccard: z
+    .array(z.array(z.number()))
+    .describe('Different bricks that two models share over all different bricks of both, in the order of the models'),
+});
 
 /** How the models were cut. */
 export interface SharingSettings {
@@ -12,11 +39,13 @@ export interface SharingSettings {
   readonly batch: number;
 }
 
+type Row = z.infer<typeof rowSchema>;
+
 function percentOf(share: number | undefined): number | null {
   return share === undefined ? null : share * 100;
 }
 
-function rowOf(model: ModelSharing) {
+function rowOf(model: ModelSharing): Row {
   return {
     name: model.name,
     layers: model.layers,
@@ -29,8 +58,6 @@ function rowOf(model: ModelSharing) {
     measured_time_percent: model.timeMeasured * 100,
   };
 }
-
-type Row = ReturnType<typeof rowOf>;
 
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
@@ -67,19 +94,21 @@ function notesOf(
 export function sharingResult(sharing: Sharing, settings: SharingSettings): TableResult {
   const rows = sharing.models.map(rowOf);
   const keys = rows[0] === undefined ? [] : (Object.keys(rows[0]) as (keyof Row)[]);
+  const document: z.infer<typeof sharingSchema> = {
+    format: FORMAT,
+    settings,
+    sequences: sharing.sequences,
+    unique_bricks: sharing.unique,
+    models: rows,
+    jaccard: sharing.jaccard.map((row) => [...row]),
+  };
   return {
-    document: {
-      format: FORMAT,
-      settings,
-      sequences: sharing.sequences,
-      unique_bricks: sharing.unique,
-      models: rows,
-      jaccard: sharing.jaccard,
-    },
+    document,
     records: {
-      keys: [...keys, ...rows.map(({ name }) => `jaccard ${name}`)],
+      keys: [...keys, 'batch', ...rows.map(({ name }) => `jaccard ${name}`)],
       rows: rows.map((row, index) => [
         ...keys.map((key) => row[key]),
+        settings.batch,
         ...(sharing.jaccard[index] ?? []).map((share) => share * 100),
       ]),
     },

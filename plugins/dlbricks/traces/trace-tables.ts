@@ -147,7 +147,10 @@ export function traceReportResult(report: TraceReport): TableResult {
   const { models } = report;
   return {
     document: report,
-    records: { keys: KEYS, rows: models.map((model) => KEYS.map((key) => model[key])) },
+    records: {
+      keys: [...KEYS, 'system'],
+      rows: models.map((model) => [...KEYS.map((key) => model[key]), report.system]),
+    },
     table: textTable(columnsFor(report), models),
     notes: summaryLines(report),
   };

@@ -11,5 +11,9 @@ for (let asked = 0; ; asked = Atomics.load(slots, SLOTS.asked)) {
   Atomics.store(slots, SLOTS.answered, asked);
   Atomics.notify(slots, SLOTS.answered);
   Atomics.wait(slots, SLOTS.asked, asked);
-  Atomics.store(slots, SLOTS.ns, timeWork(process.hrtime.bigint, PROBE_TRIES));
+  Atomics.store(
+    slots,
+    SLOTS.ns,
+    timeWork(() => process.hrtime.bigint(), PROBE_TRIES),
+  );
 }

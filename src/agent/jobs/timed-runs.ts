@@ -96,7 +96,11 @@ class RunCount {
 }
 
 /** The runs that count: those with the core to themselves, and the least slowed others where these are too few. */
-function counted(taken: readonly ProbedRun[], { runs, minRuns }: RunPlan, probe: CoreProbe): Omit<TimedRuns, 'warmups'> {
+function counted(
+  taken: readonly ProbedRun[],
+  { runs, minRuns }: RunPlan,
+  probe: CoreProbe,
+): Omit<TimedRuns, 'warmups'> {
   const isShared = (index: number): boolean => probe.isShared(taken[index]?.probeNs ?? 0);
   const probeNs = (index: number): number => (isShared(index) ? (taken[index]?.probeNs ?? 0) : 0);
   const alone = taken.filter((_, index) => !isShared(index)).length;

@@ -28,7 +28,9 @@ async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRu
     context.recorder.section('load_model', LOAD, () => openBenchmark(requestOf(job), context)),
   );
   try {
-    const timed = await orRefuse('run', () => timeRuns(open, { ...job.protocol, threads: job.runOptions.threads }, context));
+    const timed = await orRefuse('run', () =>
+      timeRuns(open, { ...job.protocol, threads: job.runOptions.threads }, context),
+    );
     recordRuns(context.recorder, timed);
     return timed;
   } finally {

@@ -14,6 +14,7 @@ import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, type EvaluationOutcome, leave, resultOf, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
+import { documentOf, documentText } from '../json-documents.js';
 import { showOutcome } from '../show-outcome.js';
 
 interface ServerFlags {
@@ -107,14 +108,12 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
     return use(client).finally(() => client.close());
   }
 
-  const printJson = (value: unknown): void => host.print(`${JSON.stringify(value, null, 2)}\n`);
-
   add('list', `The latest ${LISTED}, newest first`)
     .option('--json', 'as JSON')
     .action((flags: ServerFlags) =>
       withServer(flags, async (client) => {
         const listed = await client.list(LISTED);
-        if (flags.json === true) printJson(listed);
+        if (flags.json === true) host.print(documentText('evaluations', [...listed]));
         else host.print(table(listed, host.columns?.out));
       }),
     );
@@ -130,7 +129,8 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const { evaluation, last } = await client.get(id);
         const outcome = last?.event.kind === 'done' ? await outcomeOf(client, id) : undefined;
         if (flags.json === true) {
-          printJson({ ...evaluation, last, result: outcome && resultOf(outcome.done) });
+          const shown = documentOf('evaluation', { ...evaluation, last }) as object;
+          host.print(`${JSON.stringify({ ...shown, result: outcome && resultOf(outcome.done) }, null, 2)}\n`);
           return;
         }
         const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;

@@ -2,18 +2,21 @@ import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { addAgentOptions, type AgentOptions } from '../../command/options.js';
-import type { Candidate } from '../../manifest/index.js';
+import type { System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
-import { listAgents } from '../../directory/list-agents.js';
+import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
+import { documentText } from '../json-documents.js';
 
-/** An agent, registered or not. */
-interface ShownAgent extends Candidate {
-  /** null for one that is started for a command on this machine. */
-  readonly address: string | null;
-}
+/** An agent that is registered, or one that is not. */
+type ShownAgent =
+  | (Omit<ListedAgent, 'models'> & { readonly models: string[] })
+  | (System & {
+      /** null for one that is started for a command on this machine. */
+      readonly address: string | null;
+    });
 
 interface AgentsFlags extends AgentOptions {
   readonly server?: HostPort;
@@ -70,7 +73,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .action(async ({ json }: { json?: boolean }) => {
       const models = await builtInModels();
       if (json === true) {
-        host.print(`${JSON.stringify(models, null, 2)}\n`);
+        host.print(documentText('models', [...models]));
         return;
       }
       const fitting = { width: host.columns?.out, dispensable: ['version', 'framework', 'name'] };
@@ -86,7 +89,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .action(async (flags: AgentsFlags) => {
       const found = await agentsAt(flags, host);
       if (flags.json === true) {
-        host.print(`${JSON.stringify(found, null, 2)}\n`);
+        host.print(documentText('agents', [...found]));
         return;
       }
       const fitting = { width: host.columns?.out, dispensable: ['architecture', 'memory', 'processor'] };

@@ -9,6 +9,7 @@ import type { System } from '../../measurement/system.js';
 import { countDocuments } from '../../store/count-documents.js';
 import { placeOfStore } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
+import { documentText } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 
 /** The measurements of one system, in numbers. */
@@ -84,7 +85,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
           system,
           ...counts,
         }));
-        host.print(`${JSON.stringify({ store: place, systems: counted, collections }, null, 2)}\n`);
+        host.print(documentText('store', { store: place, systems: counted, collections: [...collections] }));
         return;
       }
       const total = systems.reduce((sum, { measurements }) => sum + measurements, 0);

@@ -7,6 +7,7 @@ import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
+import { documentOf } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, filterOf, type SelectionFlags } from './store-selection.js';
 
@@ -71,7 +72,7 @@ Examples:
       const store = await host.openStore(uri, { access: 'read' });
       const rows: Row[] = [];
       for await (const measurement of filteredMeasurements(store, filterOf(flags))) {
-        if (json === true) host.print(`${JSON.stringify(measurement)}\n`);
+        if (json === true) host.print(`${JSON.stringify(documentOf('measurement', measurement))}\n`);
         else rows.push(rowOf(measurement));
       }
       if (json === true) return;

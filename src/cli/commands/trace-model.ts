@@ -12,6 +12,7 @@ import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
+import { documentText } from '../json-documents.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
 
@@ -117,7 +118,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       );
       progress.stop();
       if (json === true) {
-        host.print(`${JSON.stringify({ model: name, system, ...measured }, null, 2)}\n`);
+        host.print(documentText('model-trace', { model: name, system, ...measured, rows: [...measured.rows] }));
         return;
       }
       printTable(host, measured);

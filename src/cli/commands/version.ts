@@ -1,7 +1,17 @@
 import type { Command } from 'commander';
+import { PlatformError } from '../../base/errors.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
-import { FRAMEWORKS } from '../../predictor/frameworks.js';
+import { FRAMEWORKS, type FrameworkEntry } from '../../predictor/frameworks.js';
 import { PLATFORM_VERSION } from '../platform-version.js';
+
+function frameworkLine([name, { describe }]: readonly [string, FrameworkEntry]): string {
+  try {
+    return `${name} ${describe().version}`;
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'unsupported') return `${name} is not installed`;
+    throw error;
+  }
+}
 
 /** `mlmodelscope version`: the versions of this build's parts. */
 export function registerVersionCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
@@ -12,7 +22,7 @@ export function registerVersionCommand(program: Command, host: CommandHost, plug
       const lines = [
         `mlmodelscope ${PLATFORM_VERSION}`,
         ...plugins.map(({ name, version }) => `${name} ${version}`),
-        ...Object.values(FRAMEWORKS).map(({ describe }) => Object.values(describe()).join(' ')),
+        ...Object.entries(FRAMEWORKS).map(frameworkLine),
         `node ${process.versions.node}`,
       ];
       host.print(`${lines.join('\n')}\n`);

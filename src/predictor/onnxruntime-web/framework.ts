@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { explainMissing } from '../../base/optional-package.js';
 import type { Framework } from '../predictor.js';
 
 const packageSchema = z.object({ version: z.string() });
+
+/** The package's entry point, dist/ort.node.min.mjs: it exports no package.json. */
+function entryPoint(): string {
+  try {
+    return import.meta.resolve('onnxruntime-web');
+  } catch (error) {
+    throw explainMissing(error, { feature: 'the framework onnxruntime-web', packages: ['onnxruntime-web'] });
+  }
+}
 
 /** `11.3` of V8's `11.3.244.8-node.35`; patches change no latency. */
 function engineVersion(): string {
@@ -12,10 +22,10 @@ function engineVersion(): string {
 /**
  * ONNX Runtime's WebAssembly build and the version that is installed, found without loading it. V8 makes the machine code
  * of its kernels, so V8's version is part of it, as what semantic versioning calls build metadata: 1.30.0+v8.11.3.
+ *
+ * @throws PlatformError `unsupported` where the package is not installed
  */
 export function onnxRuntimeWebFramework(): Framework {
-  // The package exports no package.json; its entry point is dist/ort.node.min.mjs.
-  const entryPoint = import.meta.resolve('onnxruntime-web');
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', entryPoint), 'utf8'));
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', entryPoint()), 'utf8'));
   return { name: 'onnxruntime-web', version: `${packageSchema.parse(manifest).version}+v8.${engineVersion()}` };
 }

@@ -3,18 +3,17 @@ import { describe, it } from 'node:test';
 import { WorkProbe } from '../../../src/agent/jobs/core-probe.js';
 
 /** A clock that says how long each try takes: each reads it twice. */
-function clockOf(durations: Iterable<number>) {
-  const next = durations[Symbol.iterator]();
+function clockOf(durations: Iterator<number, void>) {
   let nowNs = 0n;
   let reads = 0;
   return (): bigint => {
-    if (reads++ % 2 === 1) nowNs += BigInt(next.next().value ?? 0);
+    if (reads++ % 2 === 1) nowNs += BigInt(durations.next().value ?? 0);
     return nowNs;
   };
 }
 
 /** The 50 probes after warming up take so long, with three tries each; then the others, one try each. */
-function* durations(first: number, ...later: readonly number[]): Generator<number> {
+function* durations(first: number, ...later: readonly number[]): Generator<number, void> {
   for (let attempt = 0; attempt < 150; attempt++) yield first;
   yield* later;
 }

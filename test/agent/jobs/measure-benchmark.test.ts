@@ -23,7 +23,16 @@ interface Machine {
 
 /** Measures on a machine whose clock only moves when it works. */
 async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
-  const { runMs, openMs = 0, settleMs = 0, reportMs = 0, failingRun, probes = [1], patienceMs = Infinity, threads = 1 } = machine;
+  const {
+    runMs,
+    openMs = 0,
+    settleMs = 0,
+    reportMs = 0,
+    failingRun,
+    probes = [1],
+    patienceMs = Infinity,
+    threads = 1,
+  } = machine;
   let probed = 0;
   let sharedMs = 0;
   let nowMs = 1000;

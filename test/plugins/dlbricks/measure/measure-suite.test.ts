@@ -165,6 +165,11 @@ describe('a suite’s measurements', () => {
   });
 });
 
+test('results of the format before this one, with keys in camelCase, are read', async (t) => {
+  const text = JSON.stringify({ format: 'dlbricks-results/2', measurements: [sampleMeasurement(1)] });
+  assert.deepEqual(await readingResults(t, text), await readingResults(t, resultsText([sampleMeasurement(1)])));
+});
+
 describe('reading results refuses', () => {
   test('what is no JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
   test('no measurement', (t) => refused(readingResults(t, resultsText([])), 'usage', /measurements/));
@@ -190,6 +195,6 @@ describe('reading results refuses', () => {
   }
   test('an invalid measurement', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
-    await refused(readingResults(t, text), 'usage', /measurements\.0\.costMs/);
+    await refused(readingResults(t, text), 'usage', /measurements\.0\.cost_ms/);
   });
 });

@@ -42,7 +42,9 @@ describe('json', () => {
 
 describe('csv', () => {
   const HEADER =
-    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,batch,threads,system';
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,system,threads,batch';
+  /** The system, threads and batch of the sample. */
+  const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch}`;
 
   test('has a header and one row a model, with every digit', () => {
     const [, row] = csv(good).split('\r\n');
@@ -52,12 +54,12 @@ describe('csv', () => {
       4,
     );
     assert.equal(csv(good).split('\r\n')[0], HEADER);
-    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0,1,1,${SYSTEM.fingerprint}`);
+    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0,${CONDITIONS}`);
   });
 
   test('leaves fields empty that are not known', () => {
-    assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,0,1,1,${SYSTEM.fingerprint}`);
-    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8,1,1,${SYSTEM.fingerprint}`);
+    assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,0,${CONDITIONS}`);
+    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8,${CONDITIONS}`);
   });
 });
 

@@ -1,0 +1,25 @@
+import { PlatformError } from './errors.js';
+
+/** Packages that are not installed with this one, because few users need them and they are large. */
+export interface OptionalPackages {
+  /** The feature that needs them, as the subject of a sentence. */
+  readonly feature: string;
+  readonly packages: readonly string[];
+}
+
+function isMissing(error: unknown, packages: readonly string[]): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false;
+  return packages.some((name) => error.message.includes(`'${name}'`));
+}
+
+/**
+ * Converts the error of an import: where an optional package is missing, to one that says how to install it.
+ *
+ * @returns PlatformError `unsupported` for a missing package, else the error itself
+ */
+export function explainMissing(error: unknown, { feature, packages }: OptionalPackages): unknown {
+  if (!isMissing(error, packages)) return error;
+  const missing = packages.length === 1 ? 'a package that is' : 'packages that are';
+  const message = `${feature} needs ${missing} not installed; run: npm install ${packages.join(' ')}`;
+  return new PlatformError('unsupported', message, { cause: error });
+}

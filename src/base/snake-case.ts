@@ -1,0 +1,45 @@
+/** JSON that this project writes has its keys in snake_case: `memoryBytes` becomes `memory_bytes`. */
+function snakeKey(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelKey(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Objects within objects that are converted; whatever lies deeper in a foreign document stays as it is. */
+const DEPTH = 16;
+
+function withKeys(value: unknown, keyOf: (key: string) => string, depth = DEPTH): unknown {
+  if (typeof value !== 'object' || value === null || depth === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, keyOf, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [keyOf(key), withKeys(item, keyOf, depth - 1)]));
+}
+
+/** Plain data with every key in snake_case. Values stay as they are. */
+export function withSnakeKeys(value: unknown): unknown {
+  return withKeys(value, snakeKey);
+}
+
+/** The inverse of {@link withSnakeKeys}. */
+export function withCamelKeys(value: unknown): unknown {
+  return withKeys(value, camelKey);
+}
+
+/** A path in plain data, as it is called after {@link withSnakeKeys}. */
+export function snakePath(path: readonly PropertyKey[]): PropertyKey[] {
+  return path.map((step) => (typeof step === 'string' ? snakeKey(step) : step));
+}
+
+/** A JSON Schema of plain data as one of the same data after {@link withSnakeKeys}. */
+export function snakeCaseSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(snakeCaseSchema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === 'required') return [keyword, (value as readonly string[]).map(snakeKey)];
+    if (keyword !== 'properties') return [keyword, snakeCaseSchema(value)];
+    const properties = Object.entries(value as object).map(([key, item]) => [snakeKey(key), snakeCaseSchema(item)]);
+    return [keyword, Object.fromEntries(properties)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { type Ending, type Running, workplace, type Workplace } from '../cli/support/command.js';
+import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
+import { documentedCode, ROOT } from './documented-code.js';
+
+/** Against hanging only: installing takes most of it. */
+const deadline = { timeout: 600_000 };
+
+/** npm without a registry. */
+const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/;
+
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+/** Runs npm as the user who runs the tests, whose settings name the registry. */
+async function npm(place: Workplace, args: readonly string[]): Promise<Ending> {
+  const env = { HOME: process.env['HOME'], ONNXRUNTIME_NODE_INSTALL: 'skip' };
+  return place.startProgram('npm', args, { env }).ended;
+}
+
+describe('the package, packed and installed into an empty folder', deadline, () => {
+  const undone: (() => unknown)[] = [];
+  let installed: Workplace | undefined;
+  let unreachable = false;
+
+  before(async () => {
+    const place = await workplace({ after: (undo) => void undone.unshift(undo) });
+    // Without `prepack`, which would build under the other tests' feet.
+    const packed = await npm(place, ['pack', ROOT, '--ignore-scripts']);
+    assert.equal(packed.code, 0, packed.stderr);
+    const tarball = packed.stdout.trim().split('\n').at(-1) ?? '';
+    await place.write('package.json', await onlyBlock('plugins.md', 'A plugin of your own', 'json'));
+    const { code, stderr } = await npm(place, ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund']);
+    unreachable = code !== 0 && NO_REGISTRY.test(stderr);
+    if (!unreachable) assert.equal(code, 0, stderr);
+    installed = place;
+  });
+
+  after(async () => {
+    for (const undo of undone) await undo();
+  });
+
+  /** A folder of the test's own within the installed package's reach; undefined where there is no registry. */
+  async function consumer(t: TestContext): Promise<Consumer | undefined> {
+    const home = installed;
+    assert.ok(home !== undefined);
+    if (unreachable) {
+      t.skip('npm reaches no registry');
+      return undefined;
+    }
+    const folder = await mkdtemp(home.path('consumer-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const place = await workplace(t);
+    const main = home.path('node_modules/.bin/mlmodelscope');
+    await copyFile(home.path('package.json'), join(folder, 'package.json'));
+    return {
+      folder,
+      compile: async (name, source) => {
+        await writeFile(join(folder, name), source);
+        const flags = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--strict'];
+        const { code, stdout } = await home.startProgram(process.execPath, [TSC, ...flags, join(folder, name)]).ended;
+        assert.equal(code, 0, stdout);
+        return join(folder, name.replace(/\.ts$/, '.js'));
+      },
+      write: (name, content) => place.write(name, content),
+      start: (args, env = {}) => place.startProgram(main, args, { env }),
+      startScript: (script, args) => place.startProgram(process.execPath, [script, ...args]),
+    };
+  }
+
+  it('runs the plugin of docs/plugins.md, compiled against its types', async (t) => {
+    const place = await consumer(t);
+    if (place === undefined) return;
+    await place.compile('index.ts', await onlyBlock('plugins.md', 'A plugin of your own', 'ts'));
+    const manifest = await place.write('depth.yml', await onlyBlock('plugins.md', 'A plugin of your own', 'yaml'));
+    const { stdout, stderr, code } = await place.start(['--plugin', place.folder, 'evaluate', manifest, '--json'])
+      .ended;
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /squeezenet1\.1 is deep/);
+    // The layers that README.md shows for squeezenet1.1.
+    assert.deepEqual(JSON.parse(stdout), { models: [{ model: 'squeezenet1.1', layers: 65 }] });
+  });
+
+  it('runs the clients of docs/evaluations.md, compiled against its types', async (t) => {
+    const place = await consumer(t);
+    if (place === undefined) return;
+    const [evaluating = '', asking = ''] = await documentedCode('evaluations.md', 'A client in TypeScript', 'ts');
+    const client = await place.compile('client.ts', evaluating);
+    const asker = await place.compile('asker.ts', asking);
+
+    const server = place.start(['serve', '--listen', '127.0.0.1:0']);
+    const [, address = ''] = await server.said(/server listening on (127\.0\.0\.1:\d+)/);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
+    const [, agentAddress = ''] = await agent.said(/agent listening on (127\.0\.0\.1:\d+)/);
+    await agent.said(/registered with/);
+
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const manifest = await place.write(
+      'tiny.yml',
+      'dlspec: evaluation/v1\nname: tiny\nversion: 1.0.0\nplugin: latency\nmodels: [net.onnx]\n',
+    );
+    const submitted = await place.startScript(client, [address, manifest]).ended;
+    assert.equal(submitted.code, 0, submitted.stderr);
+    assert.match(submitted.stderr, /^net: \d+(\.\d+)? ms$/m);
+    const { models } = JSON.parse(submitted.stdout) as { readonly models: readonly { readonly model: string }[] };
+    assert.deepEqual(
+      models.map(({ model }) => model),
+      ['net'],
+    );
+    const asked = await place.startScript(asker, [agentAddress]).ended;
+    assert.match(asked.stdout, /, onnxruntime \d+\.\d+\.\d+\n$/);
+  });
+
+  it('says how to install what is optional', async (t) => {
+    const place = await consumer(t);
+    if (place === undefined) return;
+    const web = await place.start(['dlbricks', 'run', 'zoo:squeezenet1.1', '--framework', 'onnxruntime-web']).ended;
+    assert.equal(web.code, 1);
+    assert.match(web.stderr, /^the framework onnxruntime-web needs a package .* run: npm install onnxruntime-web$/m);
+    const traced = await place.start(['version'], { OTEL_TRACES_EXPORTER: 'console' }).ended;
+    assert.equal(traced.code, 1);
+    assert.match(traced.stderr, /^tracing needs packages .* run: npm install @opentelemetry\/api /m);
+    const { stdout, code } = await place.start(['version']).ended;
+    assert.equal(code, 0);
+    assert.match(stdout, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web is not installed$/m);
+  });
+
+  it('holds what it was built of, and nothing of its tests', async (t) => {
+    if ((await consumer(t)) === undefined || installed === undefined) return;
+    const whole = installed.path('node_modules/dlbricks');
+    for (const part of ['dist/src/cli/main.js', 'dist/plugins/latency/index.js', 'manifests', 'docs', 'CHANGELOG.md']) {
+      assert.ok(existsSync(join(whole, part)), part);
+    }
+    for (const part of ['dist/test', 'dist/bench', 'src', 'test']) assert.ok(!existsSync(join(whole, part)), part);
+  });
+});
+
+interface Consumer {
+  readonly folder: string;
+  /** Compiles a file with the user's compiler, and returns the path of the JavaScript. */
+  compile(name: string, source: string): Promise<string>;
+  write(name: string, content: string | Uint8Array): Promise<string>;
+  /** Starts the installed command. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  startScript(script: string, args: readonly string[]): Running;
+}
+
+async function onlyBlock(page: string, heading: string, language: string): Promise<string> {
+  const blocks = await documentedCode(page, heading, language);
+  assert.equal(blocks.length, 1, `${language} blocks of ${heading} in ${page}`);
+  return blocks[0] ?? '';
+}

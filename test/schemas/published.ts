@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
+import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
+import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';
+import dlbricks from '../../plugins/dlbricks/index.js';
+import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js';
+import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
+import latency from '../../plugins/latency/index.js';
+import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
+import { z } from 'zod';
+import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
+import { analysisTableSchema } from '../../src/evaluation/analysis.js';
+import { evaluationsJsonSchema } from '../../src/evaluation/manifest-schema.js';
+import { kindJsonSchema } from '../../src/manifest/index.js';
+
+/** The folder of the published schemas. */
+export const SCHEMAS_FOLDER = join(import.meta.dirname, '../../../schemas');
+
+const evaluations = [dlbricks, latency].flatMap(({ evaluation }) => evaluation ?? []);
+
+const MANIFESTS: Readonly<Record<string, object>> = {
+  'evaluation-manifest': evaluationsJsonSchema(evaluations),
+  'model-manifest': kindJsonSchema('model'),
+  'hardware-manifest': kindJsonSchema('hardware'),
+  'software-manifest': kindJsonSchema('software'),
+  'dataset-manifest': kindJsonSchema('dataset'),
+};
+
+/** Files that `dlbricks` writes; docs/report.schema.json is one more. */
+const FILES: Readonly<Record<string, object>> = {
+  suite: z.toJSONSchema(suiteSchema),
+  recipe: z.toJSONSchema(recipeSchema),
+  results: resultsJsonSchema(),
+  sharing: z.toJSONSchema(sharingSchema),
+  'trace-report': z.toJSONSchema(traceReportSchema),
+  latency: z.toJSONSchema(latencyResultSchema),
+};
+
+const TABLES: Readonly<Record<string, object>> = { analysis: z.toJSONSchema(analysisTableSchema) };
+
+/** Every published schema by its name: `NAME.schema.json` in the folder. */
+export const PUBLISHED: ReadonlyMap<string, object> = new Map([
+  ...Object.entries({ ...MANIFESTS, ...FILES, ...TABLES }),
+  ...DOCUMENT_KINDS.map((kind): [string, object] => [kind, documentJsonSchema(kind)]),
+]);
+
+/** The content of a schema's file. */
+export function schemaText(schema: object): string {
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { SCHEMAS_FOLDER } from './published.js';
+
+const DOCS = join(SCHEMAS_FOLDER, '../docs');
+
+/** Fails where a document is not of the published schema `NAME.schema.json`, with every problem. */
+export function assertOfSchema(name: string, document: unknown): void {
+  const folder = name === 'report' ? DOCS : SCHEMAS_FOLDER;
+  const schema = JSON.parse(readFileSync(join(folder, `${name}.schema.json`), 'utf8')) as object;
+  // The formats of dates are annotations only.
+  const validate = new Ajv2020({ allErrors: true, validateFormats: false, strictTypes: false }).compile(schema);
+  assert.ok(validate(document), `${name}: ${JSON.stringify(validate.errors, null, 1)}`);
+}
