@@ -5,6 +5,7 @@ import type { InferredValue } from '../../../src/onnx/layer-graph.js';
 import type { Measured } from '../../../src/agent/jobs/job.js';
 import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import type { Conditions } from '../../../src/measurement/conditions.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS, withFingerprint } from '../../../src/measurement/system.js';
 import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/element-type.js';
@@ -44,6 +45,23 @@ const benchmark = fc.record(
   plain,
 );
 
+const positive = fc.double({ min: 1, max: 1e6, noNaN: true });
+
+const conditions: fc.Arbitrary<Conditions> = fc.record(
+  {
+    wallMs: duration,
+    cores: fc.integer({ min: 1, max: 4096 }),
+    stealMs: duration,
+    othersMs: duration,
+    throttledMs: duration,
+    lowestMhz: positive,
+    highestMhz: positive,
+    droppedRuns: fc.nat({ max: 2 ** 31 - 1 }),
+    sharedShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  },
+  { requiredKeys: ['wallMs', 'cores'], ...plain },
+);
+
 const measured: fc.Arbitrary<Measured> = fc.record(
   {
     outcome: fc.oneof(
@@ -63,8 +81,9 @@ const measured: fc.Arbitrary<Measured> = fc.record(
     costMs: duration,
     sessionMs: duration,
     peakMemoryBytes: fc.maxSafeNat(),
+    conditions,
   },
-  plain,
+  { requiredKeys: ['outcome', 'costMs', 'sessionMs', 'peakMemoryBytes'], ...plain },
 );
 
 const system = withFingerprint({
