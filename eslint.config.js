@@ -15,7 +15,7 @@ const HOUSES = [
       ['registry'],
       ['agent', 'directory'],
       ['evaluation'],
-      ['server'],
+      ['command', 'server'],
       ['cli', 'client-api.ts', 'plugin-api.ts'],
     ],
   },

@@ -15,20 +15,46 @@ export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
 export { dimensionOption, wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, drawTable, textTable } from './base/text-table.js';
+export { fittingTable } from './base/fitting-table.js';
+export { wrap } from './base/wrap.js';
 
 // The plugin itself.
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 export type { Analysis, AnalysisContext, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { showEvent } from './evaluation/show-event.js';
 export { whileTelling } from './evaluation/while-telling.js';
+
+// What commands have in common.
+export { checkInputs, loadBatches, loadModels } from './command/load-models.js';
+export {
+  addAgentOptions,
+  addBatchOption,
+  addInputOptions,
+  addProtocolOptions,
+  addQuietOption,
+  addStoreOption,
+  addSweepOptions,
+  addTableOptions,
+  addThreadsOption,
+  addWideOption,
+  type AgentOptions,
+  askedProtocol,
+  COMMAND_DEFAULTS,
+  type InputOptions,
+  type OutputOptions,
+  type ProtocolOptions,
+  type SweepOptions,
+} from './command/options.js';
+export { prepareOutputs, type Shown, writeExports, writeShown } from './command/outputs.js';
+export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 
 // Models and their graphs.
 export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
 export { fanIn } from './onnx/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layer-graph.js';
-export { checkInputNames, type GivenText, givenTextOf } from './onnx/given-values.js';
 export { isDefaultAttribute } from './onnx/default-attributes.js';
 export { oldestOpsetOf } from './onnx/operator-versions.js';
 export { MOST_LISTED_VALUES } from './onnx/model.js';
@@ -39,7 +65,6 @@ export { parseModel } from './onnx/read-model.js';
 export { nestedNodes } from './onnx/nested-nodes.js';
 export { readNames } from './onnx/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
-export { checkDimensions } from './registry/check-dimensions.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { WeightsOfFile } from './registry/weights-of-file.js';
@@ -49,7 +74,14 @@ export { kindOfManifest } from './manifest/load.js';
 export { isManifestPath } from './manifest/reference.js';
 
 // Measuring.
-export type { BenchmarkAgent, MeasuredRequest, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
+export type {
+  BenchmarkAgent,
+  MeasuredRequest,
+  MeasureRequest,
+  OptimizedGraph,
+  RequestProgress,
+} from './agent/benchmark-agent.js';
+export { withOwnWeights } from './agent/own-weights.js';
 export { footprintClass } from './composite/footprint.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
@@ -65,6 +97,7 @@ export {
 } from './measurement/measurement.js';
 export { disturbanceOf, isCoreShared, isDisturbed, isUnderLoad, otherLoadOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
+export { DEFAULT_REMEASURE, isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';

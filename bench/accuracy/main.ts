@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cliProgress from 'cli-progress';
 import type { MeasuringContext } from '../../plugins/dlbricks/measure/measure-all.js';
-import { summaryLines } from '../../plugins/dlbricks/report/columns.js';
+import { summaryLines } from '../../plugins/dlbricks/report/summary-lines.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
@@ -110,7 +110,7 @@ async function main(): Promise<number> {
     await writeFile(DOCUMENT, accuracyDocument(outcomes, date, await analysisIn(DOCUMENT)));
     await writeFile(join(OUT, 'reports.json'), JSON.stringify(outcomes.map(({ report }) => report)));
     for (const { configuration, report } of outcomes) {
-      console.log(`${configuration.name}:\n${summaryLines(report).join('\n')}\n`);
+      console.log(`${configuration.name}:\n${summaryLines([report], { wide: true }).join('\n')}\n`);
     }
     console.log('docs/accuracy.md');
     return 0;

@@ -2,15 +2,17 @@ import {
   type BenchmarkAgent,
   type Limits,
   type LoadedModel,
+  PlatformError,
   type Protocol,
+  type Remeasure,
   type RunOptions,
   type UnusableModel,
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/prepare-model.js';
-import { evaluate } from './evaluate.js';
+import { type EstimateRequest, evaluateAll } from './evaluate.js';
 import type { MeasuringContext } from './measure/measure-all.js';
+import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
-import type { Remeasure } from './measure/remeasure.js';
 import { type Report, reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
@@ -43,40 +45,65 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
   tell({ kind: 'note', level: 'warning', message });
 }
 
+/** What was estimated: all there is to know, and the report of it. */
+export interface Estimated {
+  readonly result: EstimateResult;
+  readonly report: Report;
+}
+
+function precisionOf({ settings }: Estimation): Precision {
+  return { targetError: settings.target_error / 100, repeatLimit: settings.repeat_limit };
+}
+
 /**
  * Measures the missing bricks, composes and reports, for `dlbricks run`, `dlbricks validate` and evaluations on a
- * server.
+ * server. The estimations of a sweep have one count of progress.
+ *
+ * @returns a result for each, in their order
  */
-export async function runEstimation(
-  { models, unusable, settings, threads, batch, protocol, limits, remeasure, startMs }: Estimation,
+export async function runEstimations(
+  estimations: readonly Estimation[],
   context: MeasuringContext,
-): Promise<{ readonly result: EstimateResult; readonly report: Report }> {
+): Promise<readonly Estimated[]> {
   const { agent } = context;
-  await warnOfThreads(threads, agent, context.onEvent);
-  const { cut, granularity, measure_end_to_end: measureEndToEnd } = settings;
-  const precision = { targetError: settings.target_error / 100, repeatLimit: settings.repeat_limit };
-  const result = await evaluate(
-    {
+  const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
+  await warnOfThreads(mostThreads, agent, context.onEvent);
+  const requests = estimations.map((estimation): EstimateRequest => {
+    const { models, unusable, settings, threads, protocol, limits, remeasure, startMs } = estimation;
+    return {
       models,
       unusable,
-      cut,
-      granularity,
+      cut: settings.cut,
+      granularity: settings.granularity,
       runOptions: runOptionsOf(threads),
       protocol,
       limits,
-      measureEndToEnd,
-      precision,
+      measureEndToEnd: settings.measure_end_to_end,
+      precision: precisionOf(estimation),
       remeasure,
       readingMs: performance.now() - startMs,
-    },
-    context,
-  );
-  const report = reportOf(result, {
-    cut,
-    granularity: granularityOf(settings, await agent.measuresTogether()),
-    batch,
-    protocol,
-    targetError: cut === 'kernel' ? precision.targetError : undefined,
+    };
   });
-  return { result, report };
+  const results = await evaluateAll(requests, context);
+  const measuresTogether = await agent.measuresTogether();
+  return results.flatMap((result, index): Estimated[] => {
+    const estimation = estimations[index];
+    if (estimation === undefined) return [];
+    const { settings, batch, protocol } = estimation;
+    const report = reportOf(result, {
+      cut: settings.cut,
+      granularity: granularityOf(settings, measuresTogether),
+      batch,
+      protocol,
+      targetError: settings.cut === 'kernel' ? precisionOf(estimation).targetError : undefined,
+    });
+    return [{ result, report }];
+  });
+}
+
+/** One estimation, as {@link runEstimations}. */
+export async function runEstimation(estimation: Estimation, context: MeasuringContext): Promise<Estimated> {
+  const [estimated] = await runEstimations([estimation], context);
+  if (estimated === undefined) throw new PlatformError('internal', 'an estimation ended without a result');
+  return estimated;
 }

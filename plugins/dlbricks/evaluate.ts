@@ -1,7 +1,10 @@
 import {
+  DEFAULT_REMEASURE,
+  type EvaluationEvent,
   type LoadedModel,
   type Measurement,
   PlatformError,
+  type Remeasure,
   type System,
   type UnusableModel,
 } from '../../src/plugin-api.js';
@@ -17,17 +20,19 @@ import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { type Phase, phaseOf } from './measure/phase.js';
-import { DEFAULT_REMEASURE, type Remeasure } from './measure/remeasure.js';
 import { KnownResults } from './measure/results.js';
+import { RunProgress } from './measure/run-progress.js';
 import {
   firstTasks,
   FIRST_OCCASION,
   type MeasureSettings,
   SECOND_OCCASION,
   type Task,
+  taskKey,
   wholeModelTasks,
 } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/evaluation-result.js';
+import { counted } from './report/words.js';
 
 /** What to estimate, and how. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {
@@ -48,15 +53,17 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
 class Evaluating {
   readonly #results = new KnownResults();
   readonly #measuring: Measuring;
+  /** What is going to be measured already. */
+  readonly #planned = new Set<string>();
   #measured = 0;
-  #done = 0;
 
   constructor(
     private readonly context: MeasuringContext,
+    private readonly progress: RunProgress,
     private readonly system: System,
     private readonly remeasure: Remeasure,
   ) {
-    this.#measuring = new Measuring(context, this.#results);
+    this.#measuring = new Measuring(context, this.#results, progress);
   }
 
   get results(): KnownResults {
@@ -67,10 +74,15 @@ class Evaluating {
     return this.#measured;
   }
 
-  /** Looks up the measurements of some tasks in the store. */
-  phaseOf(tasks: readonly Task[]): Promise<Phase> {
+  /** Looks up the measurements of some tasks in the store. What an earlier phase has is not missing in this one. */
+  async phaseOf(tasks: readonly Task[]): Promise<Phase> {
     const { system, remeasure } = this;
-    return phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
+    const phase = await phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
+    const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
+    const missing = phase.missing.filter(isNew);
+    const disturbed = phase.disturbed.filter(isNew);
+    for (const { request } of [...missing, ...disturbed]) this.#planned.add(taskKey(request));
+    return { ...phase, missing, disturbed };
   }
 
   has({ request }: Task): boolean {
@@ -83,22 +95,28 @@ class Evaluating {
     return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
   }
 
-  /**
-   * Measures the missing tasks, then disturbed ones again.
-   *
-   * @param total of the measurements that are counted as one
-   */
-  async measure({ tasks, missing, disturbed }: Phase, total?: number): Promise<PhaseCost> {
+  /** Measures the missing tasks, which the progress expects, then disturbed ones again. */
+  async measure({ tasks, missing, disturbed }: Phase): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
     const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
-    const position = total === undefined ? undefined : { before: this.#done, total };
-    const measured = await this.#measuring.measure(missing, position);
-    this.#measured += measured;
-    if (total !== undefined) this.#done += measured;
+    this.#measured += await this.#measuring.measure(missing);
     this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
+  }
+
+  /** Measures a phase that the progress does not expect yet. */
+  measureMore(phase: Phase): Promise<PhaseCost> {
+    this.progress.add(phase.missing);
+    return this.measure(phase);
+  }
+
+  /** The phase without what has failed before; the progress does not expect that any more. */
+  withoutFailed(phase: Phase): Phase {
+    const failed = phase.missing.filter((task) => this.hasFailedBefore(task));
+    this.progress.drop(failed);
+    return { ...phase, missing: phase.missing.filter((task) => !failed.includes(task)) };
   }
 }
 
@@ -108,18 +126,31 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
   return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
 }
 
-/**
- * The main job: cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
- * latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
- * where it stopped.
- *
- * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
- *   result, not an error
- */
-export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
-  const { agent, onEvent, signal } = context;
-  const { runOptions, measureEndToEnd, remeasure = DEFAULT_REMEASURE } = request;
+/** An evaluation whose models are cut, and of which is known what the store has. */
+interface Plan {
+  readonly request: EstimateRequest;
+  readonly system: System;
+  readonly models: readonly PreparedModel[];
+  readonly preparingMs: number;
+  readonly evaluating: Evaluating;
+  readonly bricks: Phase;
+  readonly wholes: Phase;
+  /** The whole models again. */
+  readonly again: Phase;
+}
 
+/**
+ * Cuts the models, and looks up what the store has of them.
+ *
+ * @param evaluatingOn for each system one, so that what several plans need is measured once
+ */
+async function planOf(
+  request: EstimateRequest,
+  context: MeasuringContext,
+  evaluatingOn: (system: System) => Evaluating,
+): Promise<Plan> {
+  const { agent, onEvent, signal } = context;
+  const { runOptions, measureEndToEnd } = request;
   const system = await agent.system(runOptions);
   const startMs = performance.now();
   const models = await prepareAll(request.models, {
@@ -134,37 +165,38 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
   const preparingMs = performance.now() - startMs;
   tellOfRefusals(models, onEvent);
 
-  const evaluating = new Evaluating(context, system, remeasure);
+  const evaluating = evaluatingOn(system);
   const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
   const runnable = models.filter(({ refusal }) => refusal === undefined);
   const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : []);
   const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
   const again = await evaluating.phaseOf(repeated.filter((task) => !evaluating.hasFailedBefore(task)));
-  const phases = [bricks, wholes, again];
-  const total = phases.reduce((sum, { missing }) => sum + missing.length, 0);
-  const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - total;
-  onEvent({ kind: 'planned', summary: plannedLine(models, total, known), known, toMeasure: total });
+  return { request, system, models, preparingMs, evaluating, bricks, wholes, again };
+}
 
-  const firstCost = await evaluating.measure(bricks, total);
-  const wholesCost = await evaluating.measure(wholes, total);
+/** Measures what a plan lacks, and composes. */
+async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
+  const { request, system, models, preparingMs, evaluating, bricks, wholes, again } = plan;
+  const measuredBefore = evaluating.measured;
+  const firstCost = await evaluating.measure(bricks);
+  const wholesCost = await evaluating.measure(wholes);
   const againCost =
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
-  const worthRepeating = again.missing.filter((task) => !evaluating.hasFailedBefore(task));
-  const repeatCost = await evaluating.measure({ ...again, missing: worthRepeating }, total);
-  if (measureEndToEnd) {
+  const repeatCost = await evaluating.measure(evaluating.withoutFailed(again));
+  if (request.measureEndToEnd) {
     await keepPlatformDocuments(request.models, models, evaluating.results, request, context.store);
   }
 
   const interrupted =
-    signal.aborted ||
-    phases.some(({ tasks }) => {
+    context.signal.aborted ||
+    phasesOf(plan).some(({ tasks }) => {
       return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
     });
   const unusable = (request.unusable ?? []).map(unreadModel);
   return composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
-    measured: evaluating.measured,
+    measured: evaluating.measured - measuredBefore,
     costs: {
       readingMs: request.readingMs,
       // What it took now, or where graphs were optimized before, what it took then.
@@ -178,6 +210,52 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
       modelsAgain: repeatCost,
     },
   });
+}
+
+/**
+ * The main job: cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
+ * latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
+ * where it stopped.
+ *
+ * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
+ *   result, not an error
+ */
+export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
+  const [result] = await evaluateAll([request], context);
+  if (result === undefined) throw new PlatformError('internal', 'an evaluation ended without a result');
+  return result;
+}
+
+/**
+ * Several evaluations, as of a sweep: they are planned together, with one count of progress, and carried out one after
+ * another. All measure again what the first one asks for.
+ *
+ * @returns a result for each request, in their order
+ * @throws PlatformError as {@link evaluate}
+ */
+export async function evaluateAll(
+  requests: readonly EstimateRequest[],
+  context: MeasuringContext,
+): Promise<readonly EstimateResult[]> {
+  const progress = new RunProgress();
+  const remeasure = requests[0]?.remeasure ?? DEFAULT_REMEASURE;
+  const bySystem = new Map<string, Evaluating>();
+  const evaluatingOn = (system: System): Evaluating => {
+    const evaluating = bySystem.get(system.fingerprint) ?? new Evaluating(context, progress, system, remeasure);
+    bySystem.set(system.fingerprint, evaluating);
+    return evaluating;
+  };
+  const plans: Plan[] = [];
+  for (const request of requests) plans.push(await planOf(request, context, evaluatingOn));
+  for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
+  context.onEvent(plannedEvent(plans));
+  const results: EstimateResult[] = [];
+  for (const plan of plans) results.push(await carryOut(plan, context));
+  return results;
+}
+
+function phasesOf({ bricks, wholes, again }: Plan): readonly Phase[] {
+  return [bricks, wholes, again];
 }
 
 /** @throws PlatformError `unsupported` where the runtime refuses every model: then there is nothing to measure */
@@ -195,11 +273,17 @@ function unreadModel({ name, reason }: UnusableModel): ComposableModel {
 }
 
 /** Announces what is measured. */
-function plannedLine(models: readonly PreparedModel[], toMeasure: number, known: number): string {
+function plannedEvent(plans: readonly Plan[]): EvaluationEvent {
+  const phases = plans.flatMap(phasesOf);
+  const toMeasure = phases.reduce((sum, { missing }) => sum + missing.length, 0);
+  const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - toMeasure;
+  const models = plans.flatMap((plan) => plan.models);
   const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
   const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);
-  const unique = uniqueBricks(models).length;
-  return `${layers} layers, ${unique} unique bricks for ${sequences} sequences; ${toMeasure} measurements to take, ${known} known already`;
+  const unique = plans.reduce((sum, plan) => sum + uniqueBricks(plan.models).length, 0);
+  const bricks = `${counted(layers, 'layer')}, ${counted(unique, 'unique brick')} for ${counted(sequences, 'sequence')}`;
+  const summary = `${bricks}; ${counted(toMeasure, 'measurement')} to take, ${known} known already`;
+  return { kind: 'planned', summary, known, toMeasure };
 }
 
 /** Measures bricks on further occasions, as far as the models' intervals need it. */
@@ -218,11 +302,11 @@ async function repeatBricks(
     if (tasks.length === 0) return cost;
     const phase = await evaluating.phaseOf(tasks);
     if (phase.missing.length > 0 && !context.signal.aborted) {
-      const bricks = phase.missing.length === 1 ? '1 brick' : `${phase.missing.length} bricks`;
+      const bricks = counted(phase.missing.length, 'brick');
       const message = `repeating ${bricks} in a new process; the spread between processes sets the interval`;
       context.onEvent({ kind: 'note', level: 'info', message });
     }
-    cost = sumOfCosts(cost, await evaluating.measure(phase));
+    cost = sumOfCosts(cost, await evaluating.measureMore(phase));
     if (!tasks.every((task) => evaluating.has(task))) return cost;
   }
 }

@@ -1,5 +1,6 @@
 import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-api.js';
 import { runEstimation } from './estimation.js';
+import { showReport } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
 
 /** `dlbricks run` for manifests on a server, with the same report as result. */
@@ -7,6 +8,7 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   name: 'dlbricks',
   version: '0.1.0',
   settings: settingsSchema,
+  show: showReport,
 
   async *run({ evaluation, settings }, { agent, store, signal }) {
     const startMs = performance.now();

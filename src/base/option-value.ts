@@ -10,6 +10,12 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
   };
 }
 
+/** Parses whole numbers with commas between them, each within bounds, as an option's value; each counts once. */
+export function wholeNumbersOption(least: number, most: number): (text: string) => readonly number[] {
+  const parse = wholeNumberOption(least, most);
+  return (text) => [...new Set(text.split(',').map((part) => parse(part.trim())))];
+}
+
 /** Parses a duration as an option's value, into milliseconds. */
 export function durationOption(text: string): number {
   const ms = durationMsOf(text);

@@ -1,7 +1,8 @@
 import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
-import { drawTable } from '../base/text-table.js';
+import { fittingTable } from '../base/fitting-table.js';
+import type { Column } from '../base/text-table.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
@@ -32,7 +33,14 @@ export function analysisResult(document: AnalysisTable): TableResult {
   };
 }
 
-/** For people. */
-export function analysisText({ table, notes }: TableResult): string {
-  return `${[drawTable(table), ...notes].join('\n')}\n`;
+/** For people. @param width columns of the terminal; undefined where there is none */
+export function analysisText({ table, notes }: TableResult, width: number | undefined): string {
+  const columns = table.titles.map((title, index): Column<readonly string[]> => {
+    return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
+  });
+  // What an analysis is about stands first.
+  const dispensable = table.titles.slice(1).reverse();
+  const { text, leftOut } = fittingTable(columns, table.rows, { width, dispensable });
+  const narrow = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
+  return `${[text, ...(leftOut.length === 0 ? [] : [narrow]), ...notes].join('\n')}\n`;
 }

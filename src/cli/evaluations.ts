@@ -1,6 +1,5 @@
 import { messageOf, PlatformError } from '../base/errors.js';
-import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
-import { drawTable } from '../base/text-table.js';
+import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
 import { showEvent } from '../evaluation/show-event.js';
@@ -9,7 +8,7 @@ import type { OwnedHost } from './host.js';
 /** Default address of `mlmodelscope serve`. */
 export const DEFAULT_SERVER = '127.0.0.1:7080';
 
-type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
+export type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
 export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
 /** Result of following an evaluation. */
@@ -39,20 +38,6 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
   throw new PlatformError('internal', 'the server sent no end of the evaluation');
 }
 
-function ms(value: number | undefined): string {
-  return value === undefined ? '' : value.toPrecision(4);
-}
-
-/** Estimates as a table, one row a model. */
-export function estimatesTable(estimates: readonly EstimateEvent[]): string {
-  const rows = estimates.map(({ model, latencyMs, lowMs, highMs, coverage }) => {
-    const interval = lowMs === undefined || highMs === undefined ? '' : `${ms(lowMs)} to ${ms(highMs)}`;
-    return [model, ms(latencyMs), interval, `${Math.floor(coverage * 100)} %`];
-  });
-  const titles = ['model', 'latency (ms)', 'interval (ms)', 'coverage'];
-  return `${drawTable({ titles, aligns: ['left', 'right', 'right', 'right'], rows })}\n`;
-}
-
 /**
  * A result document.
  *
@@ -74,15 +59,6 @@ export function resultOf({ resultJson }: DoneEvent): unknown {
 /** A result document as indented text. @throws PlatformError as {@link resultOf} */
 export function resultText(done: DoneEvent): string {
   return `${JSON.stringify(resultOf(done), null, 2)}\n`;
-}
-
-/** Prints the estimates of an evaluation, and sets the exit code where they are partial. */
-export function printOutcome(
-  { estimates, done }: EvaluationOutcome,
-  { json, host }: { json: boolean; host: OwnedHost },
-): void {
-  host.print(json ? resultText(done) : estimatesTable(estimates));
-  if (done.partial) host.setExitCode(EXIT_PARTIAL);
 }
 
 /** Leaves an evaluation to its server, and prints how to follow it again. */

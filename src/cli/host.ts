@@ -66,7 +66,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   async function connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent> {
     if (server !== undefined && framework !== undefined) {
       const problem = `--framework is for an agent that is started here; the one at ${server} has its own`;
-      throw new PlatformError('usage', `${problem}: leave one of --server and --framework out`);
+      throw new PlatformError('usage', `${problem}: leave one of --agent and --framework out`);
     }
     let address = server;
     if (address === undefined) {

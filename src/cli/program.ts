@@ -61,7 +61,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerAgentCommand(program, host);
   registerPluginCommand(program, host, plugins);
   registerEvaluateCommand(program, host, plugins);
-  registerEvaluationsCommand(program, host);
+  registerEvaluationsCommand(program, host, plugins);
   registerAnalyzeCommand(program, host, plugins);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);

@@ -9,24 +9,34 @@ const REDRAWS_PER_SECOND = 4;
 /** Measurements that the time left is estimated from. */
 const ETA_MEASUREMENTS = 50;
 
-type Payload = Pick<ProgressState, 'title' | 'label' | 'within'>;
+type Payload = Pick<ProgressState, 'title' | 'label' | 'within'> & {
+  /** As the step says it, by the monotonic clock; undefined where the bar estimates it. */
+  readonly endMs: number | undefined;
+};
 
 const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, payload: Payload) => {
   // The library gives NULL or INF while the time is not known.
-  const secondsLeft = Number.isFinite(eta) && value > 0 ? eta : undefined;
+  const estimated = Number.isFinite(eta) && value > 0 ? eta : undefined;
+  const { endMs } = payload;
+  const secondsLeft = endMs === undefined ? estimated : Math.max(0, (endMs - performance.now()) / 1000);
   return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
 };
 
 /** One bar on a terminal, gone when it is done. */
 class Bars implements Progress {
   private drawn: { readonly bars: MultiBar; readonly bar: SingleBar } | undefined;
+  private done = 0;
 
   constructor(private readonly terminal: Terminal) {}
 
-  step(title: string, done: number, total: number, label: string): void {
-    const payload: Payload = { title, label: printable(label), within: '' };
+  step(title: string, done: number, total: number, label: string, secondsLeft?: number): void {
+    const endMs = secondsLeft === undefined ? undefined : performance.now() + secondsLeft * 1000;
+    const payload: Payload = { title, label: printable(label), within: '', endMs };
     const { bar } = (this.drawn ??= this.draw(total, done, payload));
-    if (bar.getTotal() !== total) bar.start(total, done, payload);
+    // Another count begins; the same one may grow.
+    if (done < this.done) bar.start(total, done, payload);
+    else if (bar.getTotal() !== total) bar.setTotal(total);
+    this.done = done;
     bar.update(done, payload);
   }
 

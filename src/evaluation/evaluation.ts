@@ -3,6 +3,7 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { LoadedEvaluation } from '../registry/load-evaluation.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { EvaluationEvent } from './event.js';
+import type { ShownResult, ShowOptions } from './shown-result.js';
 
 /** An evaluation for a plugin to run. */
 export interface EvaluationRequest<Settings = unknown> {
@@ -38,4 +39,9 @@ export interface Evaluation<Settings = unknown> {
    * remedy.
    */
   run(request: EvaluationRequest<Settings>, context: EvaluationContext): AsyncIterable<EvaluationEvent>;
+  /**
+   * How clients show and export a result document; undefined for a document that this version does not understand. By
+   * default they show the estimates.
+   */
+  readonly show?: (result: unknown, options: ShowOptions) => ShownResult | undefined;
 }

@@ -18,6 +18,8 @@ export type EvaluationEvent =
       readonly total: number;
       /** The current measurement. */
       readonly label: string;
+      /** Estimated time until all are taken; undefined where nothing is known. */
+      readonly secondsLeft?: number | undefined;
     }
   | {
       /** A model's latency; times in milliseconds, absent where nothing is known. */
@@ -70,7 +72,13 @@ const done = z.strictObject({ kind: z.literal('done'), resultJson, partial: z.bo
 
 const otherPluginEvents = [
   z.strictObject({ kind: z.literal('planned'), summary: text, known: count, toMeasure: count }),
-  z.strictObject({ kind: z.literal('measuring'), done: count, total: count, label: text }),
+  z.strictObject({
+    kind: z.literal('measuring'),
+    done: count,
+    total: count,
+    label: text,
+    secondsLeft: z.number().nonnegative().optional(),
+  }),
   z.strictObject({
     kind: z.literal('estimate'),
     model: text,

@@ -8,8 +8,12 @@ import type { Evaluation } from './evaluation.js';
 
 /** Shows the progress of a command. Without a terminal it shows notes only. */
 export interface Progress {
-  /** Shows a bar: `done` of `total`, with `label` as the current item. */
-  step(title: string, done: number, total: number, label: string): void;
+  /**
+   * Shows a bar: `done` of `total`, with `label` as the current item.
+   *
+   * @param secondsLeft by default estimated from what was done so far
+   */
+  step(title: string, done: number, total: number, label: string, secondsLeft?: number): void;
   /** Progress of the current step, in a few words. */
   within(detail: string): void;
   /** Prints a line, unless the user chose quiet. */

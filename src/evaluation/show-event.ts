@@ -16,7 +16,7 @@ export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Prog
       progress.note(event.summary);
       break;
     case 'measuring':
-      progress.step('measuring', event.done, event.total, event.label);
+      progress.step('measuring', event.done, event.total, event.label, event.secondsLeft);
       break;
     case 'note':
       if (event.level === 'warning') progress.warn(`warning: ${event.message}`);

@@ -5,7 +5,7 @@ export { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type EvaluationManifest, limitsOf, pr
 export type { FrameworkConstraint } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
-export { kindJsonSchema, loadManifest, type ManifestKind, type ManifestOf } from './load.js';
+export { kindJsonSchema, loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
 export { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
 export {
   formatNote,

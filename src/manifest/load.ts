@@ -47,9 +47,18 @@ function header(kind: ManifestKind): string {
 
 /** The commands that take manifests of a kind, for messages of other commands. */
 export function takenBy(kind: ManifestKind | undefined): string {
-  if (kind === 'model') return ' (`mlmodelscope dlbricks run` and `validate` take models)';
-  if (kind === 'evaluation') return ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)';
-  return '';
+  switch (kind) {
+    case 'model':
+      return ' (`mlmodelscope dlbricks run` and `mlmodelscope latency` take models)';
+    case 'evaluation':
+      return ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)';
+    case 'hardware':
+    case 'software':
+    case 'dataset':
+      return ` (evaluation manifests refer to it by their key \`${kind}\`)`;
+    case undefined:
+      return '';
+  }
 }
 
 /** The stated kind of a document; undefined where it states none or an unknown one. */

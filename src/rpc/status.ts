@@ -93,7 +93,7 @@ function adviceFor(kind: PeerKind, cause: string): string {
 
 const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   agent: "name an agent instead; `mlmodelscope registry agents --server ADDRESS` lists a server's",
-  server: 'name a server instead (`mlmodelscope serve`); an agent takes `mlmodelscope dlbricks run --server ADDRESS`',
+  server: 'name a server instead (`mlmodelscope serve`); an agent takes `mlmodelscope dlbricks run --agent ADDRESS`',
 };
 
 /** The error that a client throws for an answer that is not OK. */

@@ -22,7 +22,7 @@ async function measuringThrough(t: TestContext) {
   const agent = await agentIn(place);
   const model = await place.write('many.onnx', chain(MANY_OPERATORS));
   const args = ['dlbricks', 'validate', model, ...LAYER_CUT, '--runs', '1000', '--warmup', '1'];
-  const command = place.start([...args, '--server', agent.address]);
+  const command = place.start([...args, '--agent', agent.address]);
   await untilSomethingIsStored(place);
   return { place, agent, args, command };
 }
@@ -33,7 +33,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     const { address } = await agentIn(place);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     const args = ['dlbricks', 'validate', 'four.onnx', ...QUICK, '--export-json', '-'];
-    const there = await place.run([...args, '--server', address]);
+    const there = await place.run([...args, '--agent', address]);
     assert.equal(there.code, 0);
     assert.equal(reportIn(there).models[0]?.coverage, 1);
     // It is this machine, so that what it measured counts here.
@@ -45,7 +45,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   it('describes itself', async (t) => {
     const place = await workplace(t);
     const { address } = await agentIn(place);
-    const { stdout } = await place.run(['registry', 'agents', '--server', address, '--json']);
+    const { stdout } = await place.run(['registry', 'agents', '--agent', address, '--json']);
     const [agent] = JSON.parse(stdout) as [{ address: string; framework: string }];
     assert.deepEqual([agent.address, agent.framework], [address, 'onnxruntime']);
   });
@@ -76,7 +76,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
 describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
   it('is noticed before a model is built', async (t) => {
     const place = await workplace(t);
-    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--server', NOBODY]);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--agent', NOBODY]);
     assertOneMessage(ending);
     assert.match(
       ending.stderr,
@@ -88,9 +88,9 @@ describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
 
   it('is named where its name cannot be resolved', async (t) => {
     const place = await workplace(t);
-    const ending = await place.run(['registry', 'agents', '--server', 'no host at all']);
+    const ending = await place.run(['registry', 'agents', '--agent', 'no host at all']);
     assertOneMessage(ending);
-    assert.match(ending.stderr, /^the server at no host at all does not answer/);
+    assert.match(ending.stderr, /^the agent at no host at all does not answer/);
     assert.equal(ending.code, 1);
   });
 });

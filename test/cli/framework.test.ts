@@ -35,18 +35,18 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0', ...WEB]);
     const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
-    const { stdout } = await place.run(['registry', 'agents', '--server', address, '--json']);
+    const { stdout } = await place.run(['registry', 'agents', '--agent', address, '--json']);
     const [described] = JSON.parse(stdout) as [{ framework: string }];
     assert.equal(described.framework, 'onnxruntime-web');
   });
 });
 
 describe('--framework', { ...deadline, concurrency: 2 }, () => {
-  it('is refused beside --server, whose agent has its own', async (t) => {
+  it('is refused beside --agent, which has its own', async (t) => {
     const place = await workplace(t);
-    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', ...WEB, '--server', '127.0.0.1:1']);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', ...WEB, '--agent', '127.0.0.1:1']);
     assertOneMessage(ending);
-    assert.match(ending.stderr, /the one at 127\.0\.0\.1:1 has its own: leave one of --server and --framework out/);
+    assert.match(ending.stderr, /the one at 127\.0\.0\.1:1 has its own: leave one of --agent and --framework out/);
     assert.equal(ending.code, 2);
   });
 

@@ -29,6 +29,7 @@ const COMMANDS = [
   'registry models',
   'registry agents',
   'zoo',
+  'latency',
   'store',
   'store info',
   'store list',

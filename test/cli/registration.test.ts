@@ -105,9 +105,9 @@ describe('an agent that others can reach', { ...deadline, concurrency: 2 }, () =
     );
 
     const address = `localhost:${port}`;
-    const described = await place.run(['registry', 'agents', '--server', address, ...secured]);
+    const described = await place.run(['registry', 'agents', '--agent', address, ...secured]);
     assert.match(described.stdout, /onnxruntime/);
-    const without = await place.run(['registry', 'agents', '--server', address]);
+    const without = await place.run(['registry', 'agents', '--agent', address]);
     assert.equal(without.code, 1);
     assert.match(without.stderr, /--tls-ca/);
   });

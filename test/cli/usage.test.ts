@@ -40,7 +40,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },
   'no threads': {
     args: validate(MODEL, '--threads', '0'),
-    says: /--threads <n>' argument '0' is invalid. expected a whole number from 1 to 1024/,
+    says: /--threads <n,\.\.\.>' argument '0' is invalid. expected a whole number from 1 to 1024/,
     code: 2,
   },
   'a granularity that is no number': {
@@ -95,9 +95,25 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a model where an evaluation was meant': {
     args: ['evaluate', 'model.yml'],
-    says: /found "model\/v1" \(`mlmodelscope dlbricks run` and `validate` take models\)/,
+    says: /found "model\/v1" \(`mlmodelscope dlbricks run` and `mlmodelscope latency` take models\)/,
     code: 2,
     given: (place) => place.write('model.yml', 'dlspec: model/v1\n'),
+  },
+  'a model file where an evaluation was meant': {
+    args: ['evaluate', MODEL],
+    says: /^model\.onnx: expected an evaluation manifest \(\.yml\), found a model \(`mlmodelscope dlbricks run` and/,
+    code: 2,
+    given: withModel,
+  },
+  'a model of the zoo where an evaluation was meant': {
+    args: ['evaluate', 'zoo:resnet18'],
+    says: /^zoo:resnet18: expected an evaluation manifest .*`mlmodelscope latency` take models/,
+    code: 2,
+  },
+  'a server where an agent was meant': {
+    args: ['dlbricks', 'run', MODEL, '--server', '127.0.0.1:7070'],
+    says: /--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent/,
+    code: 2,
   },
   'an evaluation among models': {
     args: ['dlbricks', 'run', 'evaluation.yml', 'zoo:resnet18'],
@@ -110,6 +126,28 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
     code: 2,
     given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
+  },
+  'an evaluation where a model to time was meant': {
+    args: ['latency', 'evaluation.yml'],
+    says: /one of kind evaluation .*`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations/,
+    code: 2,
+    given: (place) => place.write('evaluation.yml', 'dlspec: evaluation/v1\n'),
+  },
+  'a manifest that only evaluations refer to': {
+    args: ['latency', 'hardware.yml'],
+    says: /evaluation manifests refer to it by their key `hardware`/,
+    code: 2,
+    given: (place) => place.write('hardware.yml', 'dlspec: hardware/v1\n'),
+  },
+  'a percentile that there is not': {
+    args: ['latency', MODEL, '--percentiles', '50,100'],
+    says: /numbers above 0 and below 100, as in 50,90,99\.9/,
+    code: 2,
+  },
+  'a list of batches with a hole': {
+    args: ['dlbricks', 'run', MODEL, '--batch', '1,,2'],
+    says: /--batch <n,\.\.\.>' argument '1,,2' is invalid. expected a whole number from 1/,
+    code: 2,
   },
   'a graph that the runtime refuses': {
     args: validate(MODEL),

@@ -19,7 +19,7 @@ describe('an address', { ...deadline, concurrency: 2 }, () => {
       const ending = await place.run([...args, '--server', address]);
       assert.match(
         ending.stderr,
-        new RegExp(`^what answers at ${address} is no server.*an agent takes .*dlbricks run --server ${address}`),
+        new RegExp(`^what answers at ${address} is no server.*an agent takes .*dlbricks run --agent ${address}`),
       );
       assert.equal(ending.code, 1);
     }
@@ -29,7 +29,7 @@ describe('an address', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const [, address = ''] = await server.said(/^server listening on (127\.0\.0\.1:\d+)\n/);
-    const ending = await place.run(['dlbricks', 'validate', 'zoo:squeezenet1.1', '--server', address]);
+    const ending = await place.run(['dlbricks', 'validate', 'zoo:squeezenet1.1', '--agent', address]);
     assertOneMessage(ending);
     assert.match(ending.stderr, new RegExp(`is no agent.*registry agents --server ${address}`));
     assert.equal(ending.code, 1);

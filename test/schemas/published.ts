@@ -6,6 +6,7 @@ import dlbricks from '../../plugins/dlbricks/index.js';
 import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
 import latency from '../../plugins/latency/index.js';
+import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
@@ -32,6 +33,7 @@ const FILES: Readonly<Record<string, object>> = {
   results: resultsJsonSchema(),
   sharing: z.toJSONSchema(sharingSchema),
   'trace-report': z.toJSONSchema(traceReportSchema),
+  latency: z.toJSONSchema(latencyResultSchema),
 };
 
 const TABLES: Readonly<Record<string, object>> = { analysis: z.toJSONSchema(analysisTableSchema) };

@@ -93,16 +93,26 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     const server = ['--server', address];
     const id = await idOf(t, place, ['evaluate', manifest, '--detach', ...server]);
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
-    assert.match(followed.stdout, /│ net +│ +\d+\.\d+ │/);
+    assert.match(followed.stdout, /│ net +│ +\d+\.\d+ ± /);
+    assert.match(followed.stdout, /^\d+ layers in 1 model, \d+ unique bricks? for \d+ sequences$/m);
     assert.match(
       (await place.run(['evaluations', 'list', ...server])).stdout,
-      new RegExp(`${id} │ tiny │ dlbricks │ done`),
+      new RegExp(`│ ${id.slice(0, 8)} │ tiny │ dlbricks │ done`),
     );
     const shown = JSON.parse((await place.run(['evaluations', 'show', id, '--json', ...server])).stdout) as {
       readonly state: string;
       readonly result: Report;
     };
     assert.equal(shown.state, 'done');
+    // The same for an evaluation that has ended, named by its first digits, as a table and as exports.
+    const ended = await place.run(['evaluations', 'show', id.slice(0, 8), '--export-csv', 'ended.csv', ...server]);
+    assert.equal(
+      ended.stdout.slice(ended.stdout.indexOf('│ model')),
+      followed.stdout.slice(followed.stdout.indexOf('│ model')),
+    );
+    assert.match((await printed(place, 'ended.csv')).stdout, /^name,layers,.*,system,threads,batch\r\nnet,/);
+    const latest = await place.run(['evaluations', 'follow', 'latest', '--export-markdown', '-', ...server]);
+    assert.match(latest.stdout, /^\| model \| batch \| threads \|/);
     assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);
   });
 
@@ -137,7 +147,10 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     const { stderr, code } = await follower.ended;
     assert.equal(code, 130);
     const [, id = ''] = /^evaluation (\S+) goes on; `mlmodelscope evaluations follow /m.exec(stderr) ?? [];
-    assert.match((await place.run(['evaluations', 'list', ...server])).stdout, new RegExp(`${id} .* running`));
+    assert.match(
+      (await place.run(['evaluations', 'list', ...server])).stdout,
+      new RegExp(`${id.slice(0, 8)} .* running`),
+    );
     assert.equal((await place.run(['evaluations', 'cancel', id, ...server])).stdout, 'cancelled\n');
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stderr, /the evaluation was cancelled/);

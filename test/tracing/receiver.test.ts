@@ -13,7 +13,7 @@ async function tracedRun(t: TestContext, { grpcEndpoint }: Receiver, level: stri
   const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
   const agent = place.start(['agent', '--listen', '127.0.0.1:0'], { env });
   const address = (await agent.said(/listening on (\S+)/))[1] ?? '';
-  const command = ['dlbricks', 'validate', model, '--server', address, '--trace-level', level, ...QUICK];
+  const command = ['dlbricks', 'validate', model, '--agent', address, '--trace-level', level, ...QUICK];
   const { code, stderr } = await place.run(command, { env });
   assert.equal(code, 0, stderr);
   agent.process.kill('SIGTERM');

@@ -26,7 +26,7 @@ describe('the store', () => {
     const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const agent = place.start(['agent', '--listen', '127.0.0.1:0'], { env: KEPT });
     const address = (await agent.said(/listening on (\S+)/))[1] ?? '';
-    const run = await place.run(['dlbricks', 'validate', model, '--server', address, ...QUICK], { env: KEPT });
+    const run = await place.run(['dlbricks', 'validate', model, '--agent', address, ...QUICK], { env: KEPT });
     assert.equal(run.code, 0, run.stderr);
 
     const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
@@ -52,7 +52,7 @@ describe('the store', () => {
       const id = /^trace: +([0-9a-f]{32})$/m.exec(traced.stdout)?.[1] ?? '';
 
       const listed = await place.run(['trace', 'list']);
-      assert.match(listed.stdout, new RegExp(`${id}.*evaluation_trace tiny`));
+      assert.match(listed.stdout, new RegExp(`evaluation_trace tiny +│ ${id.slice(0, 8)} │`));
       const shown = await place.run(['trace', 'show', id.slice(0, 12)]);
       assert.equal(shown.stdout.match(/c_predict {2}FRAMEWORK_TRACE/g)?.length, 4);
       assert.match(shown.stdout, /Relu {2}\[1,8\]\n.* {2}Sigmoid {2}\[1,8\]/);

@@ -6,8 +6,6 @@ import {
   type OptimizedGraph,
   PlatformError,
   type RunOptions,
-  signatureOf,
-  type WeightsOfFile,
 } from '../../../src/plugin-api.js';
 
 // Which kernels a runtime makes of a graph depends on some of its constants. Those are made up so that nothing is lost; where the weights are
@@ -27,18 +25,6 @@ export interface KernelDifference {
 export type KernelCheck =
   | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
   | { readonly kind: 'failed'; readonly reason: string };
-
-/** The whole model with the weights of its file; undefined where it has none, or where the agent cannot have them. */
-export async function withOwnWeights(
-  whole: Benchmark,
-  weights: WeightsOfFile | undefined,
-  agent: BenchmarkAgent,
-): Promise<Benchmark | undefined> {
-  const isFilled = whole.inputs.some(({ role }) => role === 'weight');
-  if (!isFilled || weights === undefined || agent.offerWeights === undefined) return undefined;
-  const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
-  return { ...whole, signature, weights: agent.offerWeights(weights.path) };
-}
 
 function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -67,7 +53,7 @@ export interface CheckedKernels {
 /**
  * Has the runtime optimize a model with its own weights and compares the kernels with those of the filled one.
  *
- * @param own see {@link withOwnWeights}
+ * @param own the whole model with the weights of its file
  * @throws PlatformError where the agent itself fails; a graph that cannot be optimized is a result
  */
 export async function checkKernels(

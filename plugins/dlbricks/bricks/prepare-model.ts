@@ -13,11 +13,12 @@ import {
   unusableModel,
   symbolicBenchmark,
   weightlessBenchmark,
+  withOwnWeights,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
 import { weightBytesOf } from './copies-in-context.js';
 import type { EmptyCall } from './empty-call.js';
-import { checkKernels, type KernelCheck, withOwnWeights } from './own-graph.js';
+import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
 /** A model, and its bricks. */

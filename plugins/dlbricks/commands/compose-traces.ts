@@ -2,12 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import {
   type BenchmarkAgent,
+  COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
   type LoadedModel,
+  loadModels,
   PlatformError,
+  prepareOutputs,
   type TracedModel,
   oneLine,
+  writeShown,
 } from '../../../src/plugin-api.js';
 import { runOptionsOf } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
@@ -25,10 +29,8 @@ import { timedSum } from '../traces/timed-sums.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
 import { traceReportResult, traceTable } from '../traces/trace-tables.js';
-import { prepareOutputs, writeShown } from './exports.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
-import { loadModels } from './load-models.js';
-import { DEFAULTS, type MeasuringOptions, type PlaceOptions } from './options.js';
+import { type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
 export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
@@ -143,7 +145,7 @@ async function estimateOnnx(
 ): Promise<TracedSum> {
   const settings = {
     granularity: options.granularity ?? 1,
-    runOptions: runOptionsOf(options.threads ?? DEFAULTS.threads),
+    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads),
   };
   const sumOf = async (graph: FileGraph): Promise<TracedSum> =>
     estimator.sum(await onnxTarget(model, { ...settings, graph }, agent, host.signal));
@@ -185,7 +187,7 @@ export async function composeFromTraces(
   };
   const estimator = new TraceEstimator(book, settings);
   let connected: Promise<BenchmarkAgent> | undefined;
-  const agent = (): Promise<BenchmarkAgent> => (connected ??= host.connect(options.server, options.framework));
+  const agent = (): Promise<BenchmarkAgent> => (connected ??= host.connect(options.agent, options.framework));
   const inFiles = await loadModels(
     references.filter((reference) => !reference.startsWith(IN_TRACES)),
     options,

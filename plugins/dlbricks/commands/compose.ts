@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
+  COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
+  loadModels,
   PlatformError,
+  prepareOutputs,
   type Protocol,
   type ResultStore,
   type System,
   withFingerprint,
+  writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
@@ -19,11 +23,9 @@ import { knownResults, KnownResults, wantedOfNeed } from '../measure/results.js'
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
-import { prepareOutputs, writeShown } from './exports.js';
-import { loadModels } from './load-models.js';
 import { prepareModels } from './prepare-models.js';
-import { addReportingOptions, cutOf, DEFAULTS, measureSettingsOf, refuseCutOptions } from './options.js';
-import { shownReport } from './shown-report.js';
+import { addReportingOptions, cutOf, measureSettingsOf, refuseCutOptions } from './options.js';
+import { shownReports } from './shown-report.js';
 
 interface ComposeOptions extends ComposeTracesOptions {
   readonly recipe?: string;
@@ -51,12 +53,12 @@ async function recipeOf(
   const quiet = options.quiet ?? false;
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);
-  return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models };
+  return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models };
 }
 
 /** The system whose measurements are used: the one whose fingerprint begins as asked, else this machine. */
 async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
-  if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? DEFAULTS.threads));
+  if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads));
   const systems = await store.listSystems();
   const prefix = options.system.toLowerCase();
   const fitting = systems.filter(({ fingerprint }) => fingerprint.startsWith(prefix));
@@ -143,7 +145,7 @@ traces are estimated. See docs/traces.md.`,
         throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
       }
       if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
-      const agent = await host.connect(options.server, options.framework);
+      const agent = await host.connect(options.agent, options.framework);
       const outputs = await prepareOutputs(options);
       const recipe = await recipeOf(references, options, agent, host);
       const { system, results, settings } = await sourceOf(recipe, options, agent, host);
@@ -159,7 +161,7 @@ traces are estimated. See docs/traces.md.`,
         costs: undefined,
       });
       const report = reportOf(composed, { cut, granularity, batch, protocol });
-      await writeShown(shownReport(report, composed), outputs, host);
+      await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
       if (report.models.some(({ coverage }) => coverage < 1)) {
         if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
         host.setExitCode(EXIT_PARTIAL);

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import {
+  addAgentOptions,
+  type AgentOptions,
+  COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
   type LoadedModel,
+  loadModels,
   PlatformError,
   type TensorType,
   type UnusableModel,
@@ -18,18 +22,10 @@ import { counted, percent } from '../report/words.js';
 import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
-import { loadModels } from './load-models.js';
 import { prepareModels } from './prepare-models.js';
-import {
-  addAgentOptions,
-  addCutOptions,
-  type ReachOptions,
-  cutOf,
-  DEFAULTS,
-  type MeasuringOptions,
-} from './options.js';
+import { addCutOptions, cutOf, type MeasuringOptions } from './options.js';
 
-interface GenerateOptions extends MeasuringOptions, ReachOptions {
+interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly output: string;
   readonly decoy?: readonly string[];
   readonly quiet?: boolean;
@@ -113,7 +109,7 @@ Example; the second line may run on any machine:
     .action(async (references: string[], options: GenerateOptions) => {
       const settings = cutOf(options);
       const { cut } = settings;
-      const agent = await host.connect(options.server, options.framework);
+      const agent = await host.connect(options.agent, options.framework);
       const granularity = granularityOf(settings, await agent.measuresTogether());
       const unusable: UnusableModel[] = [];
       let owned = references.length;
@@ -156,7 +152,7 @@ Example; the second line may run on any machine:
           ),
           handingOver: handedOver(prepared),
         },
-        { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? DEFAULTS.batch, models },
+        { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models },
       );
       if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;

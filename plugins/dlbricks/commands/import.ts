@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import {
+  addStoreOption,
   type CommandHost,
   PlatformError,
   readTrace,
@@ -9,7 +10,6 @@ import {
   oneLine,
 } from '../../../src/plugin-api.js';
 import { storeTraces } from '../traces/stored-traces.js';
-import { addStoreOption } from './options.js';
 
 /** Options for the traces that a command reads. */
 export interface TraceReadingOptions {

@@ -4,12 +4,13 @@ import {
   type EvaluationEvent,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  prepareOutputs,
   showEvent,
+  writeShown,
 } from '../../../src/plugin-api.js';
-import { type Estimation, runEstimation } from '../estimation.js';
-import { prepareOutputs, writeShown } from './exports.js';
+import { type Estimation, runEstimations } from '../estimation.js';
 import type { PlaceOptions } from './options.js';
-import { shownReport } from './shown-report.js';
+import { shownReports } from './shown-report.js';
 
 /** A command starts with its process. */
 const START_MS = 0;
@@ -18,7 +19,7 @@ export const INTERRUPTED = 'interrupted; everything measured so far is kept, and
 
 /** Measures the missing bricks, composes and reports; shared by `run` and `validate`. */
 export async function runAndReport(
-  estimation: Omit<Estimation, 'startMs'>,
+  estimations: readonly Omit<Estimation, 'startMs'>[],
   agent: BenchmarkAgent,
   options: PlaceOptions,
   host: CommandHost,
@@ -32,12 +33,13 @@ export async function runAndReport(
     signal: host.signal,
     onEvent: (event: EvaluationEvent) => showEvent(event, progress),
   };
-  const { result, report } = await runEstimation({ ...estimation, startMs: START_MS }, context).finally(() => {
-    progress.stop();
-  });
-  await writeShown(shownReport(report, result), outputs, host);
-  if (result.interrupted) {
+  const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
+  const estimated = await runEstimations(started, context).finally(() => progress.stop());
+  await writeShown(shownReports(estimated, options), outputs, host);
+  if (estimated.some(({ result }) => result.interrupted)) {
     host.warn(INTERRUPTED);
     host.setExitCode(EXIT_INTERRUPTED);
-  } else if (report.models.some(({ missing }) => missing.length > 0)) host.setExitCode(EXIT_PARTIAL);
+  } else if (estimated.some(({ report }) => report.models.some(({ missing }) => missing.length > 0))) {
+    host.setExitCode(EXIT_PARTIAL);
+  }
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import {
-  checkDimensions,
-  checkInputNames,
+  addReuseOptions,
+  askedProtocol,
+  checkInputs,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
@@ -10,42 +11,37 @@ import {
   kindOfManifest,
   loadEvaluation,
   PlatformError,
+  prepareOutputs,
   showEvent,
   type UnusableModel,
+  writeExports,
 } from '../../../src/plugin-api.js';
-import { runOptionsOf } from '../estimation.js';
+import { type Estimation, runOptionsOf } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { settingsSchema } from '../settings.js';
-import { prepareOutputs, writeExports } from './exports.js';
 import {
   addPrecisionOptions,
-  addReportingOptions,
-  addReuseOptions,
+  addSweepReportingOptions,
   measureSettingsOf,
-  type MeasuringOptions,
-  type PlaceOptions,
-  type PrecisionOptions,
-  askedProtocol,
-  type ReuseOptions,
   refuseCutOptions,
   settingsOf,
 } from './options.js';
 import { INTERRUPTED, runAndReport } from './run-and-report.js';
-import { runModels } from './run-models.js';
+import { type RunOptions, runModels } from './run-models.js';
 
-interface RunCommandOptions extends MeasuringOptions, PrecisionOptions, ReuseOptions, PlaceOptions {
+interface RunCommandOptions extends RunOptions {
   readonly suite?: string;
 }
 
-async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
-  const agent = await host.connect(options.server, options.framework);
+/** An evaluation manifest, read for one size of the batch: by default its own. */
+async function readManifest(path: string, batch: number | undefined, options: RunCommandOptions, host: CommandHost) {
   const progress = host.progress(options.quiet ?? false);
   const unusable: UnusableModel[] = [];
   const loaded = await loadEvaluation(path, {
-    ...(options.batch === undefined ? {} : { batch: options.batch }),
+    ...(batch === undefined ? {} : { batch }),
     dimensions: options.dimension,
     inputs: options.input,
     signal: host.signal,
@@ -63,32 +59,32 @@ async function runManifest(path: string, options: RunCommandOptions, host: Comma
       unusable.push(model);
     },
   }).finally(() => progress.stop());
-  const { manifest, models, notes, protocol, limits, unmet } = loaded;
-  for (const note of notes) progress.note(`note: ${note}`);
   // Dimensions of a model that was not read are not known.
-  if (unusable.length === 0) {
-    checkDimensions(models, options.dimension);
-    checkInputNames(
-      models.map(({ model }) => model),
-      options.input,
-    );
+  if (unusable.length === 0) checkInputs(loaded.models, options);
+  return { ...loaded, unusable, batch: batch ?? loaded.manifest.batch_size };
+}
+
+async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
+  const agent = await host.connect(options.agent, options.framework);
+  const notes = new Set<string>();
+  const estimations: Omit<Estimation, 'startMs'>[] = [];
+  for (const wanted of options.batch ?? [undefined]) {
+    const loaded = await readManifest(path, wanted, options, host);
+    for (const note of loaded.notes) notes.add(note);
+    const { models, unusable, batch, limits } = loaded;
+    for (const threads of options.threads ?? [loaded.manifest.threads]) {
+      const problems = loaded.unmet(await agent.system(runOptionsOf(threads)));
+      if (problems.length > 0) {
+        throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
+      }
+      const settings = settingsOf(options, loaded.settingsOf(settingsSchema));
+      const protocol = askedProtocol(options, loaded.protocol);
+      const { remeasure } = options;
+      estimations.push({ models, unusable, settings, threads, batch, protocol, limits, remeasure });
+    }
   }
-  const threads = options.threads ?? manifest.threads;
-  const problems = unmet(await agent.system(runOptionsOf(threads)));
-  if (problems.length > 0) {
-    throw new PlatformError('unavailable', ['the agent does not fit the evaluation:', ...problems].join('\n  '));
-  }
-  const estimation = {
-    models,
-    unusable,
-    settings: settingsOf(options, loaded.settingsOf(settingsSchema)),
-    threads,
-    batch: options.batch ?? manifest.batch_size,
-    protocol: askedProtocol(options, protocol),
-    limits,
-    remeasure: options.remeasure,
-  };
-  await runAndReport(estimation, agent, options, host);
+  if (options.quiet !== true) for (const note of notes) host.warn(`note: ${note}`);
+  await runAndReport(estimations, agent, options, host);
 }
 
 async function runSuite(folder: string, options: RunCommandOptions, host: CommandHost): Promise<void> {
@@ -96,10 +92,12 @@ async function runSuite(folder: string, options: RunCommandOptions, host: Comman
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
   refuseCutOptions(options, '--suite');
-  const agent = await host.connect(options.server, options.framework);
+  const { threads: [threads, ...moreThreads] = [] } = options;
+  if (moreThreads.length > 0) throw new PlatformError('usage', '--suite takes one number of --threads at a time');
+  const agent = await host.connect(options.agent, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
-  const settings = measureSettingsOf(options);
+  const settings = measureSettingsOf({ ...options, threads });
   const here = optimizedForOf(await agent.system(settings.runOptions));
   const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
   for (const difference of differences) host.warn(`warning: ${difference}`);
@@ -136,7 +134,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .description('Measure the bricks that the store lacks, compose and report')
     .argument('[what...]', 'evaluation manifest (.yml), or models: manifest (.yml), .onnx file or zoo:NAME')
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addReuseOptions(addPrecisionOptions(addReportingOptions(command)))
+  addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
     .addHelpText(
       'after',
       `
@@ -148,6 +146,7 @@ result replaces the stored one, unless it is a failure; nothing else is lost.
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
   mlmodelscope dlbricks run zoo:resnet18 zoo:resnet34 my-model.onnx
+  mlmodelscope dlbricks run zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
   mlmodelscope dlbricks run evaluation.yml --remeasure older-than:30d
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,

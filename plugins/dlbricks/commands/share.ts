@@ -1,5 +1,15 @@
 import type { Command } from 'commander';
-import type { CommandHost } from '../../../src/plugin-api.js';
+import {
+  addAgentOptions,
+  addQuietOption,
+  addStoreOption,
+  addTableOptions,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  loadModels,
+  prepareOutputs,
+  writeShown,
+} from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf, prepareOrRefuse } from '../bricks/prepare-model.js';
 import { knownResults, wantedOfNeed } from '../measure/results.js';
@@ -7,20 +17,8 @@ import { FIRST_OCCASION } from '../measure/tasks.js';
 import { heatMapSvg } from '../sharing/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { sharingResult, sharingText } from '../sharing/sharing-result.js';
-import { prepareOutputs, writeShown } from './exports.js';
-import { loadModels } from './load-models.js';
 import { prepareModels } from './prepare-models.js';
-import {
-  addAgentOptions,
-  addMeasuringOptions,
-  addStoreOption,
-  addTableOptions,
-  cutOf,
-  DEFAULTS,
-  measureSettingsOf,
-  type MeasuringOptions,
-  type PlaceOptions,
-} from './options.js';
+import { addMeasuringOptions, cutOf, measureSettingsOf, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
@@ -42,14 +40,13 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .command('share')
     .description('Show how much models share and how much of them is measured, without measuring')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
-  addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command))))
+  addQuietOption(addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command)))))
     .option('--export-svg <file>', 'draw the Jaccard index of each two models as a heat map')
-    .option('--quiet', 'no progress and no table; errors and warnings only')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: ShareOptions) => {
       const settings = cutOf(options);
       const outputs = await prepareOutputs(options);
-      const agent = await host.connect(options.server, options.framework);
+      const agent = await host.connect(options.agent, options.framework);
       const store = await host.openStore(options.store, { access: 'read' });
       const loaded = await loadModels(references, options, host);
       const quiet = options.quiet ?? false;
@@ -65,7 +62,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const result = sharingResult(sharing, {
         cut: settings.cut,
         granularity: granularityOf(settings, await agent.measuresTogether()),
-        batch: options.batch ?? DEFAULTS.batch,
+        batch: options.batch ?? COMMAND_DEFAULTS.batch,
       });
       const names = models.map(({ recipe }) => recipe.name);
       const picture = (): string => heatMapSvg({ title: 'Unique bricks in common', names, values: sharing.jaccard });

@@ -1,15 +1,7 @@
 import type { Command } from 'commander';
-import type { CommandHost } from '../../../src/plugin-api.js';
-import {
-  addPrecisionOptions,
-  addReportingOptions,
-  addReuseOptions,
-  type MeasuringOptions,
-  type PlaceOptions,
-  type PrecisionOptions,
-  type ReuseOptions,
-} from './options.js';
-import { runModels } from './run-models.js';
+import { addReuseOptions, type CommandHost } from '../../../src/plugin-api.js';
+import { addPrecisionOptions, addSweepReportingOptions } from './options.js';
+import { type RunOptions, runModels } from './run-models.js';
 
 /** `dlbricks validate MODEL...` */
 export function registerValidate(parent: Command, host: CommandHost): void {
@@ -17,7 +9,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .command('validate')
     .description('Estimate models, and measure each whole model too')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
-  addReuseOptions(addPrecisionOptions(addReportingOptions(command)))
+  addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
     .addHelpText(
       'after',
       `
@@ -26,9 +18,10 @@ difference is the machine's repeatability; no estimate can be more accurate.
 
 Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
+  mlmodelscope dlbricks validate zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action((references: string[], options: MeasuringOptions & PrecisionOptions & ReuseOptions & PlaceOptions) => {
+    .action((references: string[], options: RunOptions) => {
       return runModels(references, options, host, { measureEndToEnd: true });
     });
 }

@@ -5,10 +5,12 @@ import {
   isDisturbed,
   type MeasuredRequest,
   PlatformError,
+  type RequestProgress,
   type ResultStore,
 } from '../../../src/plugin-api.js';
 import type { KnownResults } from './results.js';
 import { RetakeLimit, undisturbed } from './retake.js';
+import type { RunProgress } from './run-progress.js';
 import { Storing } from './storing.js';
 import type { Task } from './tasks.js';
 
@@ -24,13 +26,7 @@ export interface MeasuringContext {
 /** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Position of the tasks in one count of progress. */
-export interface ProgressPosition {
-  readonly before: number;
-  readonly total: number;
-}
-
-/** Measures, stores each result at once, and counts. An evaluation has one. */
+/** Measures, stores each result at once, and tells of its progress. An evaluation has one. */
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
@@ -40,6 +36,7 @@ export class Measuring {
   constructor(
     private readonly context: MeasuringContext,
     private readonly results: KnownResults,
+    private readonly progress: RunProgress,
   ) {}
 
   /** Wall time of all measuring so far, waiting and repeated measurements included; ms. */
@@ -47,25 +44,36 @@ export class Measuring {
     return this.#wallMs;
   }
 
-  /** Measures until done or interrupted. @returns how many were measured */
-  async measure(
-    tasks: readonly Task[],
-    position: ProgressPosition = { before: 0, total: tasks.length },
-  ): Promise<number> {
+  /** Measures until done or interrupted. @param tasks that the progress expects @returns how many were measured */
+  async measure(tasks: readonly Task[]): Promise<number> {
+    const { progress } = this;
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
     const startMs = performance.now();
+    progress.start();
     const measured = new Set<number>();
-    const tell = this.#progress(tasks, position, () => measured.size);
+    const running = this.#running();
+    let isRepeating = false;
     const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
-      const requests = indices.flatMap((index) => tasks[index]?.request ?? []);
-      const onProgress = tell.running(indices);
-      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
+      const taken = indices.flatMap((index) => tasks[index] ?? []);
+      if (isRepeating) progress.add(taken);
+      isRepeating = true;
+      const requests = taken.map(({ request }) => request);
+      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress: running(taken) })) {
+        const task = taken[index];
         const ofTask = indices[index];
-        if (ofTask !== undefined) yield { index: ofTask, measurement };
+        if (task === undefined || ofTask === undefined) continue;
+        progress.count(task);
+        yield { index: ofTask, measurement };
       }
     };
-    const retaking = { limit: this.#retakeLimit, signal, onRetake: tell.retaking };
+    const onRetake = (measurements: number, disturbance: number): void => {
+      const what = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
+      const share = (disturbance * 100).toFixed(0);
+      const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
+      onEvent({ kind: 'note', level: 'info', message });
+    };
+    const retaking = { limit: this.#retakeLimit, signal, onRetake };
     const storing = new Storing(store);
     try {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
@@ -104,13 +112,18 @@ export class Measuring {
     const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
     note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);
     let replaced = 0;
-    const tell = this.#progress(tasks, { before: 0, total: tasks.length }, () => replaced);
+    const left = new Set(tasks);
+    this.progress.add(tasks);
+    this.progress.start();
     const requests = tasks.map(({ request }) => request);
-    const onProgress = tell.running([...tasks.keys()]);
+    const onProgress = this.#running()(tasks);
     try {
       for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
-        const before = tasks[index] && this.results.get(tasks[index].request);
-        if (before === undefined) continue;
+        const task = tasks[index];
+        const before = task && this.results.get(task.request);
+        if (task === undefined || before === undefined) continue;
+        left.delete(task);
+        this.progress.count(task);
         if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
@@ -124,6 +137,7 @@ export class Measuring {
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
+      this.progress.drop([...left]);
       this.#wallMs += performance.now() - startMs;
     }
     return replaced;
@@ -133,32 +147,24 @@ export class Measuring {
     return this.results.get(request)?.outcome.kind === 'samples';
   }
 
-  /** Announces the current measurement. */
-  #progress(tasks: readonly Task[], { before, total }: ProgressPosition, done: () => number) {
+  /** Tells of the current measurements: each new one at once, its runs from time to time. */
+  #running() {
     const { onEvent } = this.context;
     let label = '';
     let toldMs = 0;
-    const measuring = (detail?: string): void => {
-      toldMs = performance.now();
-      const text = detail === undefined ? label : `${label} (${detail})`;
-      onEvent({ kind: 'measuring', done: before + done(), total, label: text });
-    };
-    return {
-      running: (indices: readonly number[]) => {
-        return (progress: { index: number; together: number; runsDone: number; runsTotal: number }): void => {
-          const { index, together, runsDone, runsTotal } = progress;
-          const of = tasks[indices[index] ?? 0]?.label ?? '';
-          const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
-          if (session !== label) {
-            label = session;
-            measuring();
-          } else if (performance.now() - toldMs >= RUNNING_INTERVAL_MS) measuring(`run ${runsDone} of ${runsTotal}`);
-        };
-      },
-      retaking: (measurements: number, disturbance: number): void => {
-        const share = (disturbance * 100).toFixed(0);
-        measuring(`${measurements} repeated: other processes took ${share} % of the processors`);
-      },
+    return (tasks: readonly Task[]) => {
+      return (state: RequestProgress): void => {
+        const { index, together, runsDone, runsTotal } = state;
+        const first = tasks[index];
+        const of = first?.label ?? '';
+        const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
+        const isNew = session !== label;
+        if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;
+        label = session;
+        toldMs = performance.now();
+        const text = isNew ? label : `${label} (run ${runsDone} of ${runsTotal})`;
+        onEvent(this.progress.event(text, { first, together, runsDone, runsTotal }));
+      };
     };
   }
 }

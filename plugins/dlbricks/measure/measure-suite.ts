@@ -1,12 +1,19 @@
-import { footprintClass, type Measurement, PlatformError, type System } from '../../../src/plugin-api.js';
+import {
+  DEFAULT_REMEASURE,
+  footprintClass,
+  type Measurement,
+  PlatformError,
+  type Remeasure,
+  type System,
+} from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { emptyCall } from '../bricks/empty-call.js';
 import { handingOver } from '../bricks/handing-over.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
 import { Measuring, type MeasuringContext } from './measure-all.js';
 import { phaseOf } from './phase.js';
-import { DEFAULT_REMEASURE, type Remeasure } from './remeasure.js';
 import { KnownResults } from './results.js';
+import { RunProgress } from './run-progress.js';
 import {
   type BrickOfModel,
   brickTasks,
@@ -93,7 +100,9 @@ export async function measureSuite(
   const unique = new Set(suite.bricks.map(({ signature }) => signature)).size;
   const summary = `${unique} unique bricks; ${missing.length} measurements to take, ${known} known already`;
   onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
-  const measuring = new Measuring(context, results);
+  const progress = new RunProgress();
+  progress.add(missing);
+  const measuring = new Measuring(context, results, progress);
   const measured = await measuring.measure(missing);
   const replaced = await measuring.replaceWhileQuiet(disturbed);
   return {

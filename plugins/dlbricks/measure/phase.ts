@@ -1,5 +1,10 @@
-import type { ResultStore, System } from '../../../src/plugin-api.js';
-import { isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from './remeasure.js';
+import {
+  isTakenAgain,
+  isTakenAgainWhileQuiet,
+  type Remeasure,
+  type ResultStore,
+  type System,
+} from '../../../src/plugin-api.js';
 import { type KnownResults, knownResults, wantedOf } from './results.js';
 import type { Task } from './tasks.js';
 

@@ -10,6 +10,8 @@ import { benchmarkKey } from '../estimate/observations.js';
 export interface Task {
   readonly label: string;
   readonly request: MeasureRequest;
+  /** How many sequences one run executes: 1 for a brick. */
+  readonly sequences: number;
 }
 
 /** Settings of all measurements of an evaluation. */
@@ -37,7 +39,7 @@ function taskOf(
   { runOptions, limits }: MeasureSettings,
 ): Task {
   const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-  return { label, request: { benchmark, runOptions: options, protocol, occasion, limits, context } };
+  return { label, request: { benchmark, runOptions: options, protocol, occasion, limits, context }, sequences: 1 };
 }
 
 /** A brick, with how it is measured for its model. */
@@ -115,7 +117,7 @@ export function wholeModelTasks(
   return distinct(
     models.map(({ recipe, whole }) => {
       const request = { benchmark: whole, runOptions, protocol, occasion, limits };
-      return { label: `${recipe.name} (${which})`, request };
+      return { label: `${recipe.name} (${which})`, request, sequences: recipe.sequences.length };
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { type TableResult, textTable } from '../../../src/plugin-api.js';
-import { columnsFor, summaryLines } from './columns.js';
+import { columnsFor, rowsOf } from './columns.js';
 import type { ModelReport, Report } from './report.js';
+import { summaryLines } from './summary-lines.js';
 
 /** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */
 const KEYS = [
@@ -17,17 +18,22 @@ const KEYS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof ModelReport)[];
 
-/** A report as it is exported; the JSON Schema of its document is docs/report.schema.json. */
-export function reportResult(report: Report): TableResult {
-  const { models, system, settings } = report;
-  const conditions = [system.fingerprint, system.threads, settings.batch];
+/**
+ * Reports as they are exported. The document is the report, whose JSON Schema is docs/report.schema.json; of a sweep it is
+ * `{ "reports": [...] }`, one for each size of the batch and number of threads.
+ */
+export function reportResult(reports: readonly Report[]): TableResult {
+  const [first] = reports;
+  const rows = rowsOf(reports);
   return {
-    document: report,
+    document: reports.length === 1 ? first : { reports },
     records: {
       keys: [...KEYS, 'missing', 'system', 'threads', 'batch'],
-      rows: models.map((model) => [...KEYS.map((key) => model[key]), model.missing.length, ...conditions]),
+      rows: rows.map(({ model, batch, threads, system }) => {
+        return [...KEYS.map((key) => model[key]), model.missing.length, system, threads, batch];
+      }),
     },
-    table: textTable(columnsFor(report), models),
-    notes: summaryLines(report),
+    table: textTable(columnsFor(reports, { wide: true }), rows),
+    notes: summaryLines(reports, { wide: true }),
   };
 }

@@ -1,25 +1,29 @@
 import { createColors } from 'picocolors';
-import { type Column, drawTable, oneLine, textTable } from '../../../src/plugin-api.js';
+import { fittingTable, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { columnsFor, summaryLines } from './columns.js';
-import type { ModelReport, Report } from './report.js';
-import { wrap } from './wrap.js';
+import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
+import type { Report } from './report.js';
+import { summaryLines } from './summary-lines.js';
 
 /** Most missing bricks that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
-
-/** The columns that are left out first on a narrow terminal. */
-const DISPENSABLE = ['parallelism', 'again', '±', 'unique', 'layers'];
 
 export interface TableOptions {
   readonly color: boolean;
   /** Columns of the terminal; undefined: the table is as wide as its content. */
   readonly width?: number | undefined;
+  /** All columns and figures; by default only the estimates and what they are compared with. */
+  readonly wide?: boolean;
 }
 
-type Colors = ReturnType<typeof createColors>;
+/** The name of a row's model; with its configuration where there are several. */
+function nameOf({ model, batch, threads }: Row, isSweep: boolean): string {
+  return isSweep ? `${model.name}, batch ${batch}, threads ${threads}` : model.name;
+}
 
-function missingLines({ name, missing }: ModelReport): string[] {
+function missingLines(row: Row, isSweep: boolean): string[] {
+  const name = nameOf(row, isSweep);
+  const { missing } = row.model;
   // Both measurements of a whole model fail for the same reason as a rule.
   const distinct = missing.filter(({ benchmark, reason }, index) => {
     return benchmark === 'brick' || missing.findIndex((other) => other.reason === reason) === index;
@@ -33,40 +37,19 @@ function missingLines({ name, missing }: ModelReport): string[] {
   return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
-type Columns = readonly Column<ModelReport>[];
-
-function draw({ models }: Report, columns: Columns, titleOf: (title: string) => string): string {
-  const table = textTable(columns, models);
-  return drawTable({ ...table, titles: table.titles.map(titleOf) });
-}
-
-/** Its first line is a border, of which each character takes one column. */
-function widthOf(table: string): number {
-  return table.indexOf('\n');
-}
-
-/** The table within a width. It breaks titles into two lines first, then leaves out columns and names them. */
-function fittingTable(report: Report, colors: Colors, width: number): readonly string[] {
-  let columns = columnsFor(report);
-  let table = draw(report, columns, colors.bold);
-  const leftOut: string[] = [];
-  for (const title of ['', ...DISPENSABLE]) {
-    if (widthOf(table) <= width) break;
-    if (columns.some((column) => column.title === title)) leftOut.push(title);
-    columns = columns.filter((column) => column.title !== title);
-    table = draw(report, columns, (text) => text.split(' (').map(colors.bold).join('\n('));
-  }
-  if (leftOut.length === 0) return [table];
-  const note = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
-  return [table, wrap(note, width, '  ')];
-}
-
-/** The report for a terminal: the table, the missing bricks, and the summary. */
-export function toTable(report: Report, { color, width = Infinity }: TableOptions): string {
-  const colors = createColors(color);
-  const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));
-  const summary = summaryLines(report).map((line) => wrap(line, width, '  '));
-  return [...fittingTable(report, colors, width), ...missing.map((line) => colors.yellow(line)), ...summary, ''].join(
-    '\n',
-  );
+/** The reports of a command for a terminal: the table, the missing bricks, and the summary. */
+export function toTable(reports: readonly Report[], { color, width = Infinity, wide = false }: TableOptions): string {
+  const { bold, yellow } = createColors(color);
+  const fitting = { width, dispensable: dispensableIn(reports), bold };
+  const rows = rowsOf(reports);
+  const { text, leftOut } = fittingTable(columnsFor(reports, { wide }), rows, fitting);
+  const narrow = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
+  const missing = rows.flatMap((row) => missingLines(row, reports.length > 1));
+  return [
+    text,
+    ...(leftOut.length === 0 ? [] : [wrap(narrow, width, '  ')]),
+    ...missing.map((line) => yellow(wrap(line, width, '    '))),
+    ...summaryLines(reports, { wide }).map((line) => wrap(line, width, '  ')),
+    '',
+  ].join('\n');
 }

@@ -16,3 +16,9 @@ export function percent(value: number | null, digits = 1): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A ratio in percent; not known where it is to 0 or not finite. */
+export function relative(difference: number, to: number): string {
+  const share = difference / to;
+  return Number.isFinite(share) ? percent(share * 100) : UNKNOWN;
+}

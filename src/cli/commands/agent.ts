@@ -101,7 +101,7 @@ machines can reach it.
 Examples:
   mlmodelscope agent --listen 127.0.0.1:7070
   mlmodelscope agent --framework onnxruntime-web
-  mlmodelscope dlbricks validate zoo:resnet18 --server 127.0.0.1:7070
+  mlmodelscope dlbricks validate zoo:resnet18 --agent 127.0.0.1:7070
   mlmodelscope agent --listen 10.0.0.7:7070 --server platform.example:7080 \\
     --tls-cert agent.pem --tls-key agent-key.pem --tls-ca ca.pem \\
     --token-file token`,

@@ -67,7 +67,7 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
     if (path === '-') toStdout.push(TABLE_EXPORTERS[format](result));
     else if (path !== undefined) await writeResult(path, TABLE_EXPORTERS[format](result));
   }
-  host.print(toStdout.length === 0 ? analysisText(result) : toStdout.join('\n'));
+  host.print(toStdout.length === 0 ? analysisText(result, host.columns?.out) : toStdout.join('\n'));
 }
 
 /** `mlmodelscope analyze [PLUGIN NAME]`: what the plugins make of what the store has. */

@@ -1,25 +1,27 @@
 import { type Command, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
-import { writeResult } from '../../base/output-file.js';
+import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
+import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
+import { takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
-import { leave, printOutcome, resultText, showToEnd } from '../evaluations.js';
+import { leave, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { startLocalPlatform } from '../local-platform.js';
+import { showOutcome } from '../show-outcome.js';
 
-interface EvaluateFlags {
+interface EvaluateFlags extends OutputOptions {
   readonly server?: HostPort;
   readonly detach?: true;
   readonly store?: string;
   readonly framework?: FrameworkName;
-  readonly exportJson?: string;
   readonly json?: true;
-  readonly quiet?: true;
+  readonly wide?: true;
 }
 
 function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
@@ -31,6 +33,12 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
     throw wrong('--framework is for evaluations without a server; a manifest says it in software');
+}
+
+/** @throws PlatformError `usage` for a model, which is easily taken for an evaluation */
+function refuseModel(path: string): void {
+  if (!path.startsWith('zoo:') && !path.endsWith('.onnx')) return;
+  throw new PlatformError('usage', `${path}: expected an evaluation manifest (.yml), found a model${takenBy('model')}`);
 }
 
 /** Ignores a server from the environment where options say how to evaluate without one. */
@@ -45,8 +53,10 @@ async function evaluateWith(
   client: EvaluationClient,
   path: string,
   flags: EvaluateFlags,
+  plugins: readonly Plugin[],
   host: OwnedHost,
 ): Promise<void> {
+  const outputs = await prepareOutputs(flags);
   const progress: Progress = host.progress(flags.quiet ?? false);
   const { signal } = host;
   const { submission } = await submissionOf(path, {
@@ -54,7 +64,7 @@ async function evaluateWith(
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
   const id = randomUUID();
-  await client.submit(id, submission, signal);
+  const { plugin } = await client.submit(id, submission, signal);
   if (flags.detach !== undefined) {
     host.print(`${id}\n`);
     return;
@@ -62,8 +72,8 @@ async function evaluateWith(
   if (flags.server !== undefined) progress.note(`evaluation ${id}`);
   try {
     const outcome = await showToEnd(client.follow(id, 0, signal), progress);
-    if (flags.exportJson !== undefined) await writeResult(flags.exportJson, resultText(outcome.done));
-    printOutcome(outcome, { json: flags.json ?? false, host });
+    const { json = false, wide = false } = flags;
+    await showOutcome(outcome, { plugin, plugins, outputs, json, wide }, host);
   } catch (error) {
     if (!signal.aborted) throw error;
     if (flags.server !== undefined) leave(id, formatHostPort(flags.server), host);
@@ -76,19 +86,18 @@ async function evaluateWith(
 
 /** `mlmodelscope evaluate MANIFEST`: an evaluation of any plugin, here or on a server. */
 export function registerEvaluateCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
-  program
+  const command = program
     .command('evaluate')
-    .description('Submit an evaluation manifest, show its progress, and print the estimates')
+    .description('Submit an evaluation manifest, show its progress, and print its result')
     .argument('<manifest>', 'evaluation manifest (.yml)')
     .addOption(serverOption('server that runs the evaluation (default: this process runs it)'))
     .option('--detach', 'only submit, and print the id')
-    .option('--export-json <file>', 'write the result document')
     .option('--json', 'print the result document instead of the table')
-    .option('--quiet', 'no progress; errors and warnings only')
     .option('--store <uri>', 'where measurements are kept, without a server')
     .addOption(
       new Option('--framework <name>', 'framework that runs the models, without a server').choices(FRAMEWORK_NAMES),
-    )
+    );
+  addQuietOption(addWideOption(addTableOptions(command)))
     .addHelpText(
       'after',
       `
@@ -103,6 +112,7 @@ Examples:
     .action(async (path: string, given: EvaluateFlags, command: Command) => {
       const flags = withoutUnwantedServer(given, command);
       checkFlags(flags);
+      refuseModel(path);
       const { server, store, framework } = flags;
       const local =
         server === undefined
@@ -111,7 +121,7 @@ Examples:
       const address = local?.address ?? formatHostPort(server ?? { host: '', port: 0 });
       const client = connectEvaluations(address, local === undefined ? { security: host.security.client } : {});
       try {
-        await evaluateWith(client, path, flags, host);
+        await evaluateWith(client, path, flags, plugins, host);
       } finally {
         client.close();
         await local?.close();

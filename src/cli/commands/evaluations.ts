@@ -1,15 +1,21 @@
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { shortIds } from '../../base/short-ids.js';
+import type { Column } from '../../base/text-table.js';
+import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
+import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
+import type { Plugin } from '../../evaluation/plugin.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { addressOption, SERVER_VARIABLE } from '../address.js';
-import { DEFAULT_SERVER, type DoneEvent, leave, printOutcome, resultOf, showToEnd } from '../evaluations.js';
+import { DEFAULT_SERVER, type EvaluationOutcome, leave, resultOf, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
 import { documentOf, documentText } from '../json-documents.js';
+import { showOutcome } from '../show-outcome.js';
 
 interface ServerFlags {
   readonly server: HostPort;
@@ -44,21 +50,42 @@ function inWords(last: LoggedEvent | undefined): string {
   }
 }
 
-/** The last event of an evaluation that is done, with its result. */
-async function doneEvent(client: EvaluationClient, id: string, { sequence }: LoggedEvent): Promise<DoneEvent> {
-  for await (const { event } of client.follow(id, sequence - 1)) if (event.kind === 'done') return event;
-  throw new PlatformError('internal', 'the server sent no end of the evaluation');
+/** Shows nothing: what happened before is of no interest any more. */
+const SILENT = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
+
+/** The estimates and the result of an evaluation that is done. */
+function outcomeOf(client: EvaluationClient, id: string): Promise<EvaluationOutcome> {
+  return showToEnd(client.follow(id, 0), SILENT);
 }
 
-function table(evaluations: readonly EvaluationSummary[]): string {
-  const rows = evaluations.map(({ id, name, plugin, state, submittedAt, changedAt }) => {
-    return [id, name, plugin, state, submittedAt, changedAt];
-  });
-  return `${drawTable({ titles: ['id', 'name', 'plugin', 'state', 'submitted', 'changed'], rows })}\n`;
+/** ISO 8601 without seconds. */
+function inMinutes(time: string): string {
+  return time.slice(0, 16).replace('T', ' ');
+}
+
+function columnsFor(evaluations: readonly EvaluationSummary[]): readonly Column<EvaluationSummary>[] {
+  const short = shortIds(evaluations.map(({ id }) => id));
+  return [
+    { title: 'id', align: 'left', cell: ({ id }) => short(id) },
+    { title: 'name', align: 'left', cell: ({ name }) => name },
+    { title: 'plugin', align: 'left', cell: ({ plugin }) => plugin },
+    { title: 'state', align: 'left', cell: ({ state }) => state },
+    { title: 'submitted (UTC)', align: 'left', cell: ({ submittedAt }) => inMinutes(submittedAt) },
+    { title: 'changed (UTC)', align: 'left', cell: ({ changedAt }) => inMinutes(changedAt) },
+  ];
+}
+
+function table(evaluations: readonly EvaluationSummary[], width: number | undefined): string {
+  const fitting = { width, dispensable: ['changed (UTC)', 'plugin', 'submitted (UTC)'] };
+  return `${fittingTable(columnsFor(evaluations), evaluations, fitting).text}\n`;
+}
+
+interface ResultFlags extends ServerFlags, OutputOptions {
+  readonly wide?: true;
 }
 
 /** `mlmodelscope evaluations list|show|follow|cancel`: the evaluations of a server. */
-export function registerEvaluationsCommand(program: Command, host: OwnedHost): void {
+export function registerEvaluationsCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   const evaluations = program
     .command('evaluations')
     .description("Show, follow and cancel a server's evaluations")
@@ -87,33 +114,49 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost): v
       withServer(flags, async (client) => {
         const listed = await client.list(LISTED);
         if (flags.json === true) host.print(documentText('evaluations', [...listed]));
-        else host.print(table(listed));
+        else host.print(table(listed, host.columns?.out));
       }),
     );
 
-  add('show', 'Show the state of an evaluation, or its progress', '<id>')
+  const withResultOptions = (command: Command): Command => addQuietOption(addWideOption(addTableOptions(command)));
+
+  withResultOptions(add('show', 'Show the state of an evaluation, its progress, or its result', '<id>'))
     .option('--json', 'as JSON, with the result document')
-    .action((named: string, flags: ServerFlags) =>
+    .action((named: string, flags: ResultFlags) =>
       withServer(flags, async (client) => {
+        const outputs = await prepareOutputs(flags);
         const id = await evaluationId(client, named);
         const { evaluation, last } = await client.get(id);
+        const outcome = last?.event.kind === 'done' ? await outcomeOf(client, id) : undefined;
         if (flags.json === true) {
-          const result = last?.event.kind === 'done' ? resultOf(await doneEvent(client, id, last)) : undefined;
           const shown = documentOf('evaluation', { ...evaluation, last }) as object;
-          host.print(`${JSON.stringify({ ...shown, result }, null, 2)}\n`);
-        } else host.print(`${table([evaluation])}${inWords(last)}\n`);
+          host.print(`${JSON.stringify({ ...shown, result: outcome && resultOf(outcome.done) }, null, 2)}\n`);
+          return;
+        }
+        const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;
+        const isTaken = [flags.exportJson, flags.exportCsv, flags.exportMarkdown].includes('-');
+        if (isTaken) host.warn(state);
+        else if (!outputs.quiet) host.print(`${state}\n`);
+        if (outcome !== undefined) {
+          const shown = { plugin: evaluation.plugin, plugins, outputs, json: false, wide: flags.wide ?? false };
+          await showOutcome(outcome, shown, host);
+        } else if (outputs.exports.length > 0) {
+          throw new PlatformError('unavailable', `evaluation ${id} has no result to export: ${inWords(last)}`);
+        }
       }),
     );
 
-  add('follow', 'Show all events, past and new, then the estimates', '<id>')
+  withResultOptions(add('follow', 'Show all events, past and new, then the result', '<id>'))
     .option('--json', 'print the result document instead of the table')
-    .option('--quiet', 'no progress; errors and warnings only')
-    .action((named: string, flags: ServerFlags & { readonly quiet?: true }) =>
+    .action((named: string, flags: ResultFlags) =>
       withServer(flags, async (client) => {
+        const outputs = await prepareOutputs(flags);
         const id = await evaluationId(client, named);
+        const { plugin } = (await client.get(id)).evaluation;
         try {
-          const outcome = await showToEnd(client.follow(id, 0, host.signal), host.progress(flags.quiet ?? false));
-          printOutcome(outcome, { json: flags.json ?? false, host });
+          const outcome = await showToEnd(client.follow(id, 0, host.signal), host.progress(outputs.quiet));
+          const { json = false, wide = false } = flags;
+          await showOutcome(outcome, { plugin, plugins, outputs, json, wide }, host);
         } catch (error) {
           if (!host.signal.aborted) throw error;
           leave(id, formatHostPort(flags.server), host);

@@ -1,10 +1,12 @@
-import { type Command, Option } from 'commander';
-import { PlatformError } from '../../base/errors.js';
-import { drawTable } from '../../base/text-table.js';
+import type { Command } from 'commander';
+import { fittingTable } from '../../base/fitting-table.js';
+import type { Column } from '../../base/text-table.js';
+import { addAgentOptions, type AgentOptions } from '../../command/options.js';
 import type { System } from '../../measurement/system.js';
-import { builtInModels } from '../../registry/built-in-models.js';
+import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
-import { SERVER_VARIABLE } from '../address.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { documentText } from '../json-documents.js';
 
@@ -16,21 +18,46 @@ type ShownAgent =
       readonly address: string | null;
     });
 
-/** The agents of the platform's server at an address, or the agent that is there itself. */
-async function agentsAt(server: string | undefined, host: OwnedHost): Promise<readonly ShownAgent[]> {
-  if (server !== undefined) {
-    try {
-      const agents = await listAgents(server, { security: host.security.client });
-      return agents.map(({ models, ...agent }) => ({ ...agent, models: models.map(({ name }) => name) }));
-    } catch (error) {
-      // An agent has no registry.
-      if (!(error instanceof PlatformError) || error.code !== 'unsupported') throw error;
-    }
-  }
-  const agent = await host.connect(server);
-  const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
-  return [{ address: server ?? null, ...system }];
+interface AgentsFlags extends AgentOptions {
+  readonly server?: HostPort;
+  readonly json?: true;
 }
+
+/** The agents of the platform's server, else the agent that is named or started here. */
+async function agentsAt(
+  { server, agent: address, framework }: AgentsFlags,
+  host: OwnedHost,
+): Promise<readonly ShownAgent[]> {
+  if (server !== undefined && address === undefined) {
+    const agents = await listAgents(formatHostPort(server), { security: host.security.client });
+    return agents.map(({ models, ...agent }) => ({ ...agent, models: models.map(({ name }) => name) }));
+  }
+  const agent = await host.connect(address, framework);
+  const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+  return [{ address: address ?? null, ...system }];
+}
+
+const MODEL_COLUMNS: readonly Column<BuiltInModel>[] = [
+  { title: 'reference', align: 'left', cell: ({ reference }) => reference },
+  { title: 'name', align: 'left', cell: ({ name }) => name },
+  { title: 'version', align: 'left', cell: ({ version }) => version },
+  { title: 'framework', align: 'left', cell: ({ framework }) => framework },
+  { title: 'parameters', align: 'right', cell: ({ parameters }) => `${(parameters / 1e6).toFixed(1)} M` },
+  { title: 'description', align: 'left', cell: ({ title }) => title },
+];
+
+const COLUMNS: readonly Column<ShownAgent>[] = [
+  { title: 'address', align: 'left', cell: ({ address }) => address ?? '(this machine)' },
+  {
+    title: 'framework',
+    align: 'left',
+    cell: ({ framework, frameworkVersion }) => `${framework} ${frameworkVersion}`,
+  },
+  { title: 'architecture', align: 'left', cell: ({ architecture }) => architecture },
+  { title: 'processor', align: 'left', cell: ({ processor }) => processor },
+  { title: 'cores', align: 'right', cell: ({ cores }) => String(cores) },
+  { title: 'memory', align: 'right', cell: ({ memoryBytes }) => `${(memoryBytes / 2 ** 30).toFixed(1)} GiB` },
+];
 
 /** `mlmodelscope registry models|agents`: lists models and agents. */
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
@@ -49,34 +76,23 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
         host.print(documentText('models', [...models]));
         return;
       }
-      const titles = ['reference', 'name', 'version', 'framework', 'parameters', 'description'];
-      const rows = models.map(({ reference, name, version, framework, parameters, title }) => {
-        return [reference, name, version, framework, `${(parameters / 1e6).toFixed(1)} M`, title];
-      });
-      host.print(`${drawTable({ titles, rows })}\n`);
+      const fitting = { width: host.columns?.out, dispensable: ['version', 'framework', 'name'] };
+      host.print(`${fittingTable(MODEL_COLUMNS, models, fitting).text}\n`);
     });
-  registry
+  const agents = registry
     .command('agents')
-    .description('List the agents that are registered at --server, or describe the agent there or on this machine')
-    .addOption(
-      new Option('--server <host:port>', "address of the platform's server, or of an agent").env(SERVER_VARIABLE),
-    )
+    .description('List the agents that are registered with --server, or describe the one at --agent or on this machine')
+    .addOption(serverOption("the platform's server"));
+  addAgentOptions(agents)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7080')
-    .action(async ({ server, json }: { server?: string; json?: boolean }) => {
-      const agents = await agentsAt(server, host);
-      if (json === true) {
-        host.print(documentText('agents', [...agents]));
+    .action(async (flags: AgentsFlags) => {
+      const found = await agentsAt(flags, host);
+      if (flags.json === true) {
+        host.print(documentText('agents', [...found]));
         return;
       }
-      const titles = ['address', 'framework', 'architecture', 'processor', 'cores', 'memory'];
-      const rows = agents.map(
-        ({ address, framework, frameworkVersion, architecture, processor, cores, memoryBytes }) => {
-          const memory = `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`;
-          const place = address ?? '(this machine)';
-          return [place, `${framework} ${frameworkVersion}`, architecture, processor, String(cores), memory];
-        },
-      );
-      host.print(`${drawTable({ titles, rows })}\n`);
+      const fitting = { width: host.columns?.out, dispensable: ['architecture', 'memory', 'processor'] };
+      host.print(`${fittingTable(COLUMNS, found, fitting).text}\n`);
     });
 }

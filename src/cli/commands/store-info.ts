@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { oneLine } from '../../base/one-line.js';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { shortIds } from '../../base/short-ids.js';
+import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { isDisturbed } from '../../measurement/disturbance.js';
 import type { System } from '../../measurement/system.js';
@@ -50,19 +52,18 @@ async function countCollections(store: ResultStore): Promise<readonly { name: st
   return counts;
 }
 
-function systemsTable(systems: readonly SystemCounts[]): string {
-  const titles = ['system', 'processor', 'threads', 'framework', 'measurements', 'failed', 'disturbed', 'newest'];
-  const rows = systems.map(({ system, measurements, failed, disturbed, newest }) => [
-    system.fingerprint.slice(0, 12),
-    system.processor,
-    String(system.runOptions.threads),
-    `${system.framework} ${system.frameworkVersion}`,
-    String(measurements),
-    String(failed),
-    String(disturbed),
-    newest.slice(0, 10),
-  ]);
-  return drawTable({ titles, rows });
+function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCounts>[] {
+  const short = shortIds(systems.map(({ system }) => system.fingerprint));
+  return [
+    { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
+    { title: 'system', align: 'left', cell: ({ system }) => short(system.fingerprint) },
+    { title: 'threads', align: 'right', cell: ({ system }) => String(system.runOptions.threads) },
+    { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
+    { title: 'measurements', align: 'right', cell: ({ measurements }) => String(measurements) },
+    { title: 'failed', align: 'right', cell: ({ failed }) => String(failed) },
+    { title: 'disturbed', align: 'right', cell: ({ disturbed }) => String(disturbed) },
+    { title: 'newest', align: 'left', cell: ({ newest }) => newest.slice(0, 10) },
+  ];
 }
 
 /** `mlmodelscope store info`: how much there is, and of which systems. */
@@ -89,7 +90,8 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       }
       const total = systems.reduce((sum, { measurements }) => sum + measurements, 0);
       const others = collections.map(({ name, documents }) => `${name}: ${documents}`).join(', ') || 'none';
-      const table = systems.length === 0 ? '' : `${systemsTable(systems)}\n`;
+      const fitting = { width: host.columns?.out, dispensable: ['newest', 'failed', 'disturbed', 'framework'] };
+      const table = systems.length === 0 ? '' : `${fittingTable(columnsFor(systems), systems, fitting).text}\n`;
       host.print(
         `store: ${oneLine(place)}\nmeasurements: ${total}, of ${systems.length} systems\n${table}other documents: ${others}\n`,
       );

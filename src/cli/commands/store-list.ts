@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { shortIds } from '../../base/short-ids.js';
+import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
@@ -9,16 +11,43 @@ import { documentOf } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, filterOf, type SelectionFlags } from './store-selection.js';
 
-function cellsOf(measurement: Measurement): readonly string[] {
+/** What a row shows; the runs themselves would fill the memory. */
+interface Row {
+  readonly signature: string;
+  readonly system: string;
+  readonly context: string;
+  readonly occasion: string;
+  readonly result: string;
+  readonly others: string;
+  readonly measured: string;
+}
+
+function rowOf(measurement: Measurement): Row {
   const { signature, system, occasion, context, outcome, measuredAt } = measurement;
+  return {
+    signature,
+    system: system.fingerprint,
+    context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
+    occasion: String(occasion),
+    result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
+    others: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
+    measured: measuredAt.slice(0, 16).replace('T', ' '),
+  };
+}
+
+function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
+  const [shortSignature, shortSystem] = [
+    shortIds(rows.map(({ signature }) => signature)),
+    shortIds(rows.map(({ system }) => system)),
+  ];
   return [
-    signature.slice(0, 12),
-    system.fingerprint.slice(0, 12),
-    context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
-    String(occasion),
-    outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
-    `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
-    `${measuredAt.slice(0, 16).replace('T', ' ')}`,
+    { title: 'signature', align: 'left', cell: ({ signature }) => shortSignature(signature) },
+    { title: 'system', align: 'left', cell: ({ system }) => shortSystem(system) },
+    { title: 'context', align: 'right', cell: ({ context }) => context },
+    { title: 'occasion', align: 'right', cell: ({ occasion }) => occasion },
+    { title: 'result', align: 'right', cell: ({ result }) => result },
+    { title: 'others', align: 'right', cell: ({ others }) => others },
+    { title: 'measured', align: 'left', cell: ({ measured }) => measured },
   ];
 }
 
@@ -41,14 +70,13 @@ Examples:
     )
     .action(async ({ store: uri, json, ...flags }: StoreOption & SelectionFlags & { readonly json?: true }) => {
       const store = await host.openStore(uri, { access: 'read' });
-      const rows: (readonly string[])[] = [];
+      const rows: Row[] = [];
       for await (const measurement of filteredMeasurements(store, filterOf(flags))) {
         if (json === true) host.print(`${JSON.stringify(documentOf('measurement', measurement))}\n`);
-        else rows.push(cellsOf(measurement));
+        else rows.push(rowOf(measurement));
       }
       if (json === true) return;
-      const titles = ['signature', 'system', 'context', 'occasion', 'result', 'others', 'measured'];
-      const aligns = ['left', 'left', 'right', 'right', 'right', 'right', 'left'] as const;
-      host.print(`${drawTable({ titles, aligns, rows })}\n`);
+      const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'others', 'system'] };
+      host.print(`${fittingTable(columnsFor(rows), rows, fitting).text}\n`);
     });
 }

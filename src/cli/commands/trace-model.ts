@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
+import { addAgentOptions, type AgentOptions } from '../../command/options.js';
 import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
@@ -12,7 +14,6 @@ import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import type { System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
-import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
@@ -25,9 +26,7 @@ const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 /** The level of the spans. The table always has the kernels. */
 const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
 
-interface TraceModelOptions {
-  readonly server?: string;
-  readonly framework?: FrameworkName;
+interface TraceModelOptions extends AgentOptions {
   readonly store?: string;
   readonly batch: number;
   readonly threads: number;
@@ -45,19 +44,25 @@ function ms(value: number): string {
   return value.toFixed(3);
 }
 
+type KernelRow = KernelTable['rows'][number];
+
+const COLUMNS: readonly Column<KernelRow>[] = [
+  { title: 'operator', align: 'left', cell: ({ opName }) => opName },
+  { title: 'index', align: 'left', cell: ({ sequenceIndex }) => sequenceIndex },
+  { title: 'name', align: 'left', cell: ({ name }) => name },
+  { title: 'output', align: 'left', cell: ({ shape }) => shape },
+  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
+  { title: 'share', align: 'right', cell: ({ share }) => `${(share * 100).toFixed(1)} %` },
+  { title: 'less tracing (ms)', align: 'right', cell: ({ untracedLatencyMs }) => ms(untracedLatencyMs) },
+];
+
 function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const drawn = drawTable({
-    titles: ['index', 'operator', 'name', 'output', 'latency ms', 'share', 'less tracing ms'],
-    aligns: ['left', 'left', 'left', 'left', 'right', 'right', 'right'],
-    rows: rows.map(({ sequenceIndex, opName, name, shape, latencyMs, share, untracedLatencyMs }) => {
-      const percent = `${(share * 100).toFixed(1)} %`;
-      return [sequenceIndex, opName, name, shape, ms(latencyMs), percent, ms(untracedLatencyMs)];
-    }),
-  });
+  const fitting = { width: host.columns?.out, dispensable: ['name', 'less tracing (ms)', 'output', 'share'] };
+  const { text } = fittingTable(COLUMNS, rows, fitting);
   const percent = ((overheadMs / modelMs) * 100).toFixed(1);
   host.print(
-    `${drawn}
+    `${text}
 kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
 whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
 tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
@@ -84,16 +89,11 @@ function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, thre
 
 /** `mlmodelscope trace model REFERENCE`: a table of the model's kernels, and its trace in the store. */
 export function registerTraceModel(trace: Command, host: CommandHost): void {
-  trace
+  const command = trace
     .command('model')
     .description("Time each kernel of a model by the runtime's own profile, and show the cost of the profile")
-    .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest')
-    .option('--server <host:port>', 'address of an agent (default: start one on this machine)')
-    .addOption(
-      new Option('--framework <name>', 'framework of the agent that is started on this machine').choices(
-        FRAMEWORK_NAMES,
-      ),
-    )
+    .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest');
+  addAgentOptions(command)
     .option('--store <uri>', 'where the trace is kept')
     .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
@@ -109,13 +109,13 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')
     .action(async (reference: string, options: TraceModelOptions) => {
-      const { server, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
+      const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
       const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
       await host.openStore(store);
       const loaded = await host.loadModel(reference, { batch, dimensions: dimension, signal: host.signal });
       checkDimensions([loaded], dimension);
       const { name, model } = loaded;
-      const agent = await host.connect(server, framework);
+      const agent = await host.connect(address, framework);
       const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
       const system = await agent.system(runOptions);
       const attributes = {

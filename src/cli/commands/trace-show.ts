@@ -1,9 +1,30 @@
 import type { Command } from 'commander';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { shortIds } from '../../base/short-ids.js';
+import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { durationMsOf } from '../../tracing/span-document.js';
+import { durationMsOf, type SpanDocument } from '../../tracing/span-document.js';
 import { spanTree, treeLines } from '../../tracing/span-tree.js';
 import { storedRoots, storedTrace } from '../stored-trace.js';
+
+function whatOf({ name, attributes }: SpanDocument): string {
+  const model = attributes['model_name'];
+  return model === undefined ? name : `${name} ${String(model)}`;
+}
+
+function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocument>[] {
+  const short = shortIds(roots.map(({ trace_id: id }) => id));
+  return [
+    { title: 'what', align: 'left', cell: whatOf },
+    { title: 'trace', align: 'left', cell: ({ trace_id: id }) => short(id) },
+    {
+      title: 'started (UTC)',
+      align: 'left',
+      cell: ({ start_unix_nano: nano }) => new Date(Number(BigInt(nano) / 1_000_000n)).toISOString().slice(0, 19),
+    },
+    { title: 'seconds', align: 'right', cell: (root) => (durationMsOf(root) / 1000).toFixed(3) },
+  ];
+}
 
 /** `mlmodelscope trace list` and `trace show ID`. */
 export function registerTraceShow(trace: Command, host: CommandHost): void {
@@ -14,13 +35,8 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     .addHelpText('after', '\nExample:\n  mlmodelscope trace list')
     .action(async ({ store: uri }: { store?: string }) => {
       const roots = await storedRoots(await host.openStore(uri, { access: 'read' }));
-      const rows = roots.map((root) => {
-        const started = new Date(Number(BigInt(root.start_unix_nano) / 1_000_000n)).toISOString();
-        const model = root.attributes['model_name'];
-        const what = model === undefined ? root.name : `${root.name} ${String(model)}`;
-        return [root.trace_id, started, (durationMsOf(root) / 1000).toFixed(3), what];
-      });
-      host.print(`${drawTable({ titles: ['trace', 'started', 'seconds', 'what'], rows })}\n`);
+      const fitting = { width: host.columns?.out, dispensable: ['started (UTC)'] };
+      host.print(`${fittingTable(columnsFor(roots), roots, fitting).text}\n`);
     });
   trace
     .command('show')

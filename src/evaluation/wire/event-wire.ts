@@ -44,7 +44,7 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
     case 'planned':
       return { $case: 'planned', value: event };
     case 'measuring':
-      return { $case: 'measuring', value: event };
+      return { $case: 'measuring', value: { ...event, secondsLeft: event.secondsLeft } };
     case 'estimate':
       return { $case: 'estimate', value: event };
     case 'note':

@@ -15,7 +15,7 @@ export function findingsIn(ending: Pick<Ending, 'stdout'>): Omit<Report, 'summar
 
 /** How many measurements a command said that it takes, and how many it found in the store. */
 export function planIn({ stderr }: Ending): { readonly toMeasure: number; readonly known: number } {
-  const said = /(?<toMeasure>\d+) measurements to take, (?<known>\d+) known already/.exec(stderr)?.groups;
+  const said = /(?<toMeasure>\d+) measurements? to take, (?<known>\d+) known already/.exec(stderr)?.groups;
   assert(said !== undefined, `no plan on standard error:\n${stderr}`);
   return { toMeasure: Number(said['toMeasure']), known: Number(said['known']) };
 }

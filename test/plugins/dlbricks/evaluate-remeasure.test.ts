@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate } from '../../../plugins/dlbricks/evaluate.js';
-import type { Remeasure } from '../../../plugins/dlbricks/measure/remeasure.js';
+import type { Remeasure } from '../../../src/measurement/remeasure.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../../src/agent/fake-agent.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';

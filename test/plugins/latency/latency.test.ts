@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import latency from '../../../plugins/latency/index.js';
+import { latencyResultSchema } from '../../../plugins/latency/latency-result.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
 import type { EvaluationEvent } from '../../../src/evaluation/event.js';
 import { loadSubmission } from '../../../src/evaluation/submission.js';
@@ -31,16 +32,22 @@ describe('the latency plugin', () => {
       await openMemoryStore(),
       { percentiles: [50, 75] },
     );
-    assert.deepEqual(events, [
-      { kind: 'planned', summary: 'whole models: 1', known: 0, toMeasure: 1 },
-      { kind: 'measuring', done: 0, total: 1, label: 'four' },
-      { kind: 'estimate', model: 'four', latencyMs: 2, coverage: 1 },
-      {
-        kind: 'done',
-        result: { models: [{ model: 'four', runs: 3, latency_ms: { p50: 2, p75: 2 } }] },
-        partial: false,
-      },
-    ]);
+    const [planned, measuring, estimate, done] = events;
+    assert.deepEqual(planned, {
+      kind: 'planned',
+      summary: 'whole models: 1 to time, 0 known already',
+      known: 0,
+      toMeasure: 1,
+    });
+    assert.deepEqual(measuring, { kind: 'measuring', done: 0, total: 1, label: 'four, batch 1, 1 thread' });
+    assert.deepEqual(estimate, { kind: 'estimate', model: 'four', latencyMs: 2, coverage: 1 });
+    assert.ok(done?.kind === 'done' && !done.partial);
+    const { models, percentiles } = latencyResultSchema.parse(done.result);
+    assert.deepEqual(percentiles, [50, 75]);
+    const [row] = models;
+    assert.ok(row !== undefined && !('reason' in row));
+    assert.deepEqual([row.model, row.batch, row.threads, row.runs], ['four', 1, 1, 3]);
+    assert.deepEqual(row.latency_ms, { p50: 2, p75: 2 });
   });
 
   it('measures nothing that the store has', async () => {
@@ -54,8 +61,26 @@ describe('the latency plugin', () => {
   it('says why a model has no latency, and goes on', async () => {
     const agent = agentOf(() => ({ reason: 'out_of_memory', message: 'too much' }));
     const last = (await run(agent, await openMemoryStore())).at(-1);
-    const models = [{ model: 'four', reason: 'out_of_memory: too much' }];
-    assert.deepEqual(last, { kind: 'done', result: { models }, partial: true });
+    assert.ok(last?.kind === 'done' && last.partial);
+    const models = [{ model: 'four', batch: 1, threads: 1, reason: 'out_of_memory: too much' }];
+    assert.deepEqual(latencyResultSchema.parse(last.result).models, models);
+  });
+
+  it('takes again what other processes disturbed, and says why', async () => {
+    const agent = createFakeAgent({
+      latencyOf: () => 2,
+      conditionsOf: () => ({ wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 }),
+    });
+    const events = await run(agent, await openMemoryStore());
+    assert.equal(agent.measured.length, 2);
+    const notes = events.flatMap((event) => (event.kind === 'note' ? [event.message] : []));
+    assert.match(
+      notes.join(),
+      /^timing four, batch 1, 1 thread again: other processes took 45 % of the processors' time/,
+    );
+    const last = events.at(-1);
+    assert.ok(last?.kind === 'done');
+    assert.match(latencyResultSchema.parse(last.result).warnings.join(), /1 of 1 models were disturbed .* up to 45 %/);
   });
 
   it('refuses invalid percentiles, with their place', async () => {
@@ -65,5 +90,26 @@ describe('the latency plugin', () => {
       { percentiles: [101] },
     );
     await assert.rejects(refused, /^PlatformError: tiny\.yml:1:\d+: settings\.percentiles\[0\]: expected/);
+  });
+
+  it('shows its result document, and leaves that of another version to its client', async () => {
+    const last = (
+      await run(
+        agentOf(() => 2),
+        await openMemoryStore(),
+      )
+    ).at(-1);
+    assert.ok(last?.kind === 'done');
+    const shown = evaluation?.show?.(last.result, { wide: false });
+    const text = shown?.text({ color: false, width: undefined }) ?? '';
+    assert.match(text, /│ model │ batch │ threads │ runs │ p50 \(ms\) │ p90 \(ms\) │ p99 \(ms\) │/);
+    assert.match(text, /│ four +│ +1 │ +1 │ +3 │ +2 │ +2 │ +2 │/);
+    const records = shown?.result().records;
+    assert.deepEqual(records?.keys.slice(0, 5), ['model', 'batch', 'threads', 'system', 'runs']);
+    assert.deepEqual(
+      records?.rows.map((row) => row.length),
+      [records.keys.length],
+    );
+    assert.equal(evaluation?.show?.({ models: [{ model: 'four', runs: 3 }] }, { wide: false }), undefined);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { Measuring } from '../../../../plugins/dlbricks/measure/measure-all.js';
 import { KnownResults } from '../../../../plugins/dlbricks/measure/results.js';
+import { RunProgress } from '../../../../plugins/dlbricks/measure/run-progress.js';
 import { firstTasks, type MeasureSettings, type Task } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../../../src/agent/fake-agent.js';
@@ -19,8 +20,9 @@ async function measuringWith(agent: BenchmarkAgent, signal = new AbortController
   const events: EvaluationEvent[] = [];
   const onEvent = (event: EvaluationEvent): void => void events.push(event);
   const results = new KnownResults();
-  const measuring = new Measuring({ agent, store: await openMemoryStore(), signal, onEvent }, results);
-  return { measuring, events, results };
+  const progress = new RunProgress();
+  const measuring = new Measuring({ agent, store: await openMemoryStore(), signal, onEvent }, results, progress);
+  return { measuring, events, results, progress };
 }
 
 function fakeAgent(latencyOf: FakeAgentOptions['latencyOf'] = () => 1): BenchmarkAgent {
@@ -52,20 +54,27 @@ const labelsIn = (events: readonly EvaluationEvent[]): readonly string[] => {
 };
 
 describe('measuring', () => {
+  /** Progress events without the time left, which depends on how fast this machine is. */
+  const countsIn = (events: readonly EvaluationEvent[]): readonly string[] => {
+    return events.flatMap((event) => {
+      return event.kind === 'measuring' ? [`${event.done}/${event.total} ${event.label}`] : [];
+    });
+  };
+
   test('says for each brick what is measured, and how many are done of how many', async () => {
-    const { measuring, events } = await measuringWith(fakeAgent());
+    const { measuring, events, progress } = await measuringWith(fakeAgent());
+    progress.add(TASKS);
     assert.equal(await measuring.measure(TASKS), 3);
-    assert.deepEqual(events, [
-      { kind: 'measuring', done: 0, total: 3, label: 'model: Relu' },
-      { kind: 'measuring', done: 1, total: 3, label: 'model: Neg' },
-      { kind: 'measuring', done: 2, total: 3, label: 'model: Abs' },
-    ]);
+    assert.deepEqual(countsIn(events), ['0/3 model: Relu', '1/3 model: Neg', '2/3 model: Abs']);
   });
 
-  test('counts on where it is a part of something larger', async () => {
-    const { measuring, events } = await measuringWith(fakeAgent());
-    await measuring.measure(TASKS.slice(0, 1), { before: 4, total: 7 });
-    assert.deepEqual(events, [{ kind: 'measuring', done: 4, total: 7, label: 'model: Relu' }]);
+  test('counts on where more turns out to be needed', async () => {
+    const { measuring, events, progress } = await measuringWith(fakeAgent());
+    progress.add(TASKS);
+    await measuring.measure(TASKS);
+    progress.add(TASKS.slice(0, 1));
+    await measuring.measure(TASKS.slice(0, 1));
+    assert.equal(countsIn(events).at(-1), '3/4 model: Relu');
   });
 
   test('warns of a brick that fails, with its name and the reason, and of no other', async () => {
@@ -115,7 +124,7 @@ describe('measuring', () => {
     assert.equal(measuring.wallMs, 60);
   });
 
-  test('says that it repeats what other processes disturbed, and by how much', async () => {
+  test('says in a line of its own that it repeats what other processes disturbed, and by how much', async () => {
     const disturbed = { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 };
     const controller = new AbortController();
     const agent: BenchmarkAgent = {
@@ -130,6 +139,7 @@ describe('measuring', () => {
     // The pause before the repetition ends with the interruption, and nothing is repeated.
     controller.abort();
     assert.equal(await measured, 1);
-    assert.deepEqual(labelsIn(events), [' (1 repeated: other processes took 45 % of the processors)']);
+    const message = "taking 1 measurement again: other processes took 45 % of the processors' time meanwhile";
+    assert.deepEqual(events, [{ kind: 'note', level: 'info', message }]);
   });
 });

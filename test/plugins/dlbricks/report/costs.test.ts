@@ -113,7 +113,7 @@ describe('whole models over bricks', () => {
 
 describe('what people read of costs', () => {
   const textOf = (models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): string => {
-    return toTable(reportOf(resultOf(models, changes), SETTINGS), { color: false });
+    return toTable([reportOf(resultOf(models, changes), SETTINGS)], { color: false, wide: true });
   };
 
   test('is each part, with what was measured before, and what each ratio counts', () => {
@@ -124,7 +124,11 @@ describe('what people read of costs', () => {
     );
     assert.match(
       text,
-      /^whole models over bricks: 2\.00 measured \(.*\), 2\.09 as run \(.*\), 5\.00 the paper's \(.*\)$/m,
+      /^measuring each whole model once takes 2\.00 times as long as measuring each brick once, everything included$/m,
+    );
+    assert.match(
+      text,
+      /^whole models over bricks: 2\.09 with all repetitions, 5\.00 of one run of each \(the paper's ratio\)$/m,
     );
   });
 
@@ -133,7 +137,22 @@ describe('what people read of costs', () => {
     const costs = { ...COSTS, bricksFirst: { nowMs: 3000, beforeMs: 0 }, modelsFirst: none, modelsAgain: none };
     const text = textOf([{ ...first, endToEnd: undefined }], { costs });
     assert.match(text, /^wall time: .*each brick once 3\.0 s, repeated 1\.5 s$/m);
-    assert.doesNotMatch(text, /each model once|measured before|whole models over bricks/);
+    assert.doesNotMatch(text, /each model once|measured before|measuring each whole model|whole models over bricks/);
+  });
+
+  test('of a model whose bricks the store has all is that nothing was measured, and what that saved', () => {
+    const none = { nowMs: 0, beforeMs: 0 };
+    const costs = {
+      ...COSTS,
+      bricksFirst: { nowMs: 0, beforeMs: 4000 },
+      bricksAgain: { nowMs: 0, beforeMs: 2500 },
+      modelsFirst: none,
+      modelsAgain: none,
+    };
+    assert.match(
+      textOf([{ ...first, endToEnd: undefined }], { costs }),
+      /^nothing was measured: the store had everything, which took 6\.5 s then; reading 0\.3 s, optimizing 0\.5 s$/m,
+    );
   });
 
   test('is nothing where nothing was measured', () => {

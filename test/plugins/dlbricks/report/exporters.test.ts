@@ -8,9 +8,9 @@ import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
 
-const json = (report: Report): string => TABLE_EXPORTERS.json(reportResult(report));
-const csv = (report: Report): string => TABLE_EXPORTERS.csv(reportResult(report));
-const markdown = (report: Report): string => TABLE_EXPORTERS.markdown(reportResult(report));
+const json = (report: Report): string => TABLE_EXPORTERS.json(reportResult([report]));
+const csv = (report: Report): string => TABLE_EXPORTERS.csv(reportResult([report]));
+const markdown = (report: Report): string => TABLE_EXPORTERS.markdown(reportResult([report]));
 
 function reportWith(...models: readonly ModelResult[]): Report {
   return reportOf(resultOf(models), SETTINGS);
@@ -71,7 +71,7 @@ describe('markdown', () => {
     assert.equal(table.length, 3);
     assert.deepEqual(
       table.map((line) => line.split('|').length),
-      [11, 11, 11],
+      [13, 13, 13],
     );
     assert.match(table[1] ?? '', /^\| --- \| ---: \|/);
     assert.ok(rows(good).some((line) => line.startsWith('- normalized latency: geometric mean 1.090')));
@@ -79,11 +79,11 @@ describe('markdown', () => {
 });
 
 describe('table', () => {
-  const plain = (report: Report): string => toTable(report, { color: false });
+  const plain = (report: Report): string => toTable([report], { color: false });
 
   test('has no escape codes without colour, and some with it', () => {
     assert.doesNotMatch(plain(partial), CONTROL);
-    assert.ok(toTable(partial, { color: true }).includes('\u001b['));
+    assert.ok(toTable([partial], { color: true }).includes('\u001b['));
   });
 
   test('shows the figures of a model', () => {
@@ -91,17 +91,37 @@ describe('table', () => {
       .split('\n')
       .find((line) => line.includes('resnet50'));
     const cells = (row ?? '').split('│').map((cell) => cell.trim());
-    assert.deepEqual(cells.slice(1, -1), ['resnet50', '8', '2', '10.90', '9.2 %', '2.00', '10.00', '4.0 %', '1.090']);
+    assert.deepEqual(cells.slice(1, -1), ['resnet50', '10.90 ± 9.2 %', '10.00', '+9.0 %']);
+  });
+
+  test('has all columns where it is asked for them', () => {
+    const row = toTable([good], { color: false, wide: true })
+      .split('\n')
+      .find((line) => line.includes('resnet50'));
+    const cells = (row ?? '').split('│').map((cell) => cell.trim());
+    const estimate = ['10.90 ± 9.2 %', '2.00'];
+    assert.deepEqual(cells.slice(1, -1), [
+      'resnet50',
+      '1',
+      '1',
+      '8',
+      '2',
+      ...estimate,
+      '10.00',
+      '4.0 %',
+      '+9.0 %',
+      '1.090',
+    ]);
   });
 
   test('has no columns for whole models that were not measured', () => {
-    assert.match(plain(good), /end-to-end/);
-    assert.doesNotMatch(plain(bricksOnly), /end-to-end|normalized/);
+    assert.match(plain(good), /measured \(ms\)/);
+    assert.doesNotMatch(plain(bricksOnly), /measured \(ms\)|error/);
   });
 
   test('marks an estimate of a part, names what is missing and counts the rest', () => {
     const text = plain(partial);
-    assert.match(text, /part: 10\.90/);
+    assert.match(text, /part: 10\.90 ± 9\.2 %/);
     assert.match(text, /25\.0 %/);
     assert.equal(
       text.split('\n').filter((line) => line.includes('3 x Conv+Relu (1x3x8x8, 4x3x3x3): crashed: gone')).length,
@@ -112,7 +132,7 @@ describe('table', () => {
 
   test('shows an interval that is not known as such', () => {
     const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
-    assert.match(plain(reportWith({ estimate, endToEnd: undefined })), /5\.000 │\s+- │/);
+    assert.match(plain(reportWith({ estimate, endToEnd: undefined })), /5\.000 ± - │/);
   });
 
   test('says what the layer cut means', () => {
@@ -139,7 +159,7 @@ describe('names and reasons that a terminal would obey', () => {
   const harmless = JSON.parse(JSON.stringify(hostile).replaceAll(JSON.stringify(HOSTILE).slice(1, -1), 'x')) as Report;
 
   for (const [format, write] of Object.entries({
-    table: (report: Report) => toTable(report, { color: false }),
+    table: (report: Report) => toTable([report], { color: false }),
     markdown,
   })) {
     test(`are shown without it, each in its line: ${format}`, () => {
@@ -150,6 +170,55 @@ describe('names and reasons that a terminal would obey', () => {
   test('are escaped: json', () => assert.doesNotMatch(json(hostile), /[\u0000-\u0009\u000b-\u001f]/));
 });
 
+describe('the reports of a sweep', () => {
+  const [small, large] = [1, 8].map((batch) => {
+    const result = resultOf([
+      { estimate: estimateOf('one', 10 * batch), endToEnd: undefined },
+      { estimate: estimateOf('other', 20 * batch), endToEnd: undefined },
+    ]);
+    return reportOf(result, { ...SETTINGS, batch });
+  });
+  assert.ok(small !== undefined && large !== undefined);
+  const sweep = [small, large];
+
+  test('are one table with a row for each model and configuration, those of a model together', () => {
+    const rows = toTable(sweep, { color: false })
+      .split('\n')
+      .flatMap((line) => (/^│ (one|other)/.test(line) ? [line.split('│').map((cell) => cell.trim())] : []));
+    assert.deepEqual(
+      rows.map((cells) => cells.slice(1, 4)),
+      [
+        ['one', '1', '1'],
+        ['one', '8', '1'],
+        ['other', '1', '1'],
+        ['other', '8', '1'],
+      ],
+    );
+  });
+
+  test('are one document and one table of each format, with batch and threads in every row', () => {
+    const result = reportResult(sweep);
+    assert.deepEqual(JSON.parse(TABLE_EXPORTERS.json(result)), { reports: sweep });
+    const [header = '', ...rows] = TABLE_EXPORTERS.csv(result).trim().split('\r\n');
+    const [batch, threads] = ['batch', 'threads'].map((key) => header.split(',').indexOf(key));
+    assert.deepEqual(
+      rows.map((row) => [row.split(',')[0], row.split(',')[batch ?? -1], row.split(',')[threads ?? -1]]),
+      [
+        ['one', '1', '1'],
+        ['one', '8', '1'],
+        ['other', '1', '1'],
+        ['other', '8', '1'],
+      ],
+    );
+    assert.match(TABLE_EXPORTERS.markdown(result), /^\| model \| batch \| threads \|/);
+    assert.match(TABLE_EXPORTERS.markdown(result), /^\| one \| 8 \| 1 \|/m);
+  });
+
+  test('keep batch and threads on a narrow terminal', () => {
+    assert.match(toTable(sweep, { color: false, width: 50, wide: true }), /│ model +│ batch │ threads │/);
+  });
+});
+
 test('times that nothing can be divided by, or that no sum holds, are shown as not known', () => {
   const none = { ...estimateOf('none', 0), sequential: { ms: 0, lowMs: 0, highMs: 0 } };
   const endless = { ...estimateOf('endless', 1e308), sequential: { ms: 1e308, lowMs: NaN, highMs: NaN } };
@@ -157,7 +226,7 @@ test('times that nothing can be divided by, or that no sum holds, are shown as n
     { estimate: none, endToEnd: endToEndOf(0, 0, 0, 0) },
     { estimate: endless, endToEnd: undefined },
   );
-  for (const text of [toTable(report, { color: false }), csv(report), json(report), markdown(report)]) {
+  for (const text of [toTable([report], { color: false, wide: true }), csv(report), json(report), markdown(report)]) {
     assert.doesNotMatch(text, /NaN|Infinity/);
   }
 });

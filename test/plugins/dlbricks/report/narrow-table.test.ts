@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
-import { wrap } from '../../../../plugins/dlbricks/report/wrap.js';
+import { wrap } from '../../../../src/base/wrap.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
 
 const report = reportOf(
@@ -12,7 +12,7 @@ const report = reportOf(
 );
 
 function linesAt(width: number): readonly string[] {
-  return toTable(report, { color: false, width }).split('\n');
+  return toTable([report], { color: false, width, wide: true }).split('\n');
 }
 
 /** The titles of the columns, put together again where they are in two lines. */
@@ -32,35 +32,32 @@ function titlesAt(width: number): readonly string[] {
 }
 
 describe('a table on a terminal', () => {
-  for (const width of [80, 90, 100, 120]) {
+  for (const width of [80, 90, 100, 120, 140]) {
     test(`of ${width} columns fits it`, () => {
       for (const line of linesAt(width)) assert.ok(line.length <= width, line);
     });
   }
 
   test('has all columns where there is room', () => {
-    assert.deepEqual(titlesAt(120), titlesAt(Infinity));
-    assert.ok(!linesAt(120).join('\n').includes('too narrow'));
+    assert.deepEqual(titlesAt(140), titlesAt(Infinity));
+    assert.ok(!linesAt(140).join('\n').includes('too narrow'));
   });
 
   test('keeps what it is about, and names what it leaves out', () => {
-    assert.deepEqual(titlesAt(80), [
-      'model',
-      'layers',
-      'unique',
-      'constructed (ms)',
-      '±',
-      'end-to-end (ms)',
-      'normalized',
-    ]);
-    assert.ok(linesAt(80).some((line) => line.startsWith('This terminal is too narrow for: parallelism, again;')));
+    assert.deepEqual(titlesAt(80), ['model', 'layers', 'unique bricks', 'estimate (ms)', 'measured (ms)', 'error']);
+    const note = 'This terminal is too narrow for: batch, threads, parallelism, again, normalized;';
+    assert.ok(linesAt(80).some((line) => line.startsWith(note)));
+  });
+
+  test('never leaves out the interval', () => {
+    for (const width of [40, 60, 80]) assert.match(linesAt(width).join('\n'), /10\.90 ± 9\.2 %/);
   });
 });
 
 describe('a model that fails as a whole twice for one reason', () => {
   test('says so once', () => {
     const failed = { estimate: estimateOf('failed', 5), endToEnd: endToEndOf(3, FAILURE, 60_000, FAILURE) };
-    const text = toTable(reportOf(resultOf([failed]), SETTINGS), { color: false });
+    const text = toTable([reportOf(resultOf([failed]), SETTINGS)], { color: false });
     assert.equal(text.match(/missing the whole model/g)?.length, 1);
   });
 });

@@ -123,29 +123,38 @@ describe('the summary of several', () => {
 });
 
 describe('what people read of it', () => {
-  const linesOf = (report: Report): string => toTable(report, { color: false });
+  const linesOf = (report: Report): string => toTable([report], { color: false, wide: true });
 
-  test('is how often intervals hold, beside what they claim', () => {
+  test('is what intervals claim, and whose interval did not hold, without a share of a few models', () => {
     const text = linesOf(reportWith([hit, hit, missed]));
-    assert.match(text, /intervals: 2 of 3 contain the measured latency \(66\.7 %\); their confidence level is 95\.0 %/);
+    assert.match(text, /^intervals are to hold 95 % of measurements of the whole model; outside: missed$/m);
+    assert.match(linesOf(reportWith([hit])), /^intervals are to hold 95 % of measurements of the whole model$/m);
+    assert.doesNotMatch(text, /66\.7|2 of 3/);
+  });
+
+  test('is a warning of every wide interval, and of no other', () => {
+    const estimate = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
+    const text = linesOf(reportWith([hit, { ...hit, estimate }]));
+    assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); .* --remeasure all on a quieter machine$/m);
+    assert.doesNotMatch(linesOf(reportWith([hit])), /wide intervals/);
   });
 
   test('is how far processes are apart, and which models are not known well enough and why', () => {
     const worn = model('worn', 10, 10, { limitedBy: 'occasions' });
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
-    assert.match(text, /not within that: missed: .*--repeat-limit/);
-    assert.match(text, /not within that: worn: they reached the limit of repetitions/);
-    assert.doesNotMatch(text, /not within that: .*hit/);
+    assert.match(text, /wider than --target-error allows: missed: .*--repeat-limit/);
+    assert.match(text, /wider than --target-error allows: worn: they reached the limit of repetitions/);
+    assert.doesNotMatch(text, /wider than .*: .*hit/);
   });
 
   test('says nothing about either where there is nothing to say', () => {
     const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spread: undefined }));
-    assert.doesNotMatch(text, /intervals:|standard deviation|not within/);
+    assert.doesNotMatch(text, /intervals|standard deviation|wider than/);
   });
 
   test('promises no such thing at the layer cut', () => {
     const text = linesOf(reportOf(resultOf([hit]), SETTINGS));
-    assert.match(text, /at the layer cut they cover only the spread of runs in one process/);
+    assert.match(text, /at the layer cut, intervals cover only the spread of runs in one process/);
   });
 });

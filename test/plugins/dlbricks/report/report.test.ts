@@ -246,7 +246,7 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
       const report = reportOf(resultOf(results, { bricks, costs: spent }), SETTINGS);
 
       // JSON has null for what is no number: nothing may have become null on the way.
-      const written: unknown = JSON.parse(json(reportResult(report)));
+      const written: unknown = JSON.parse(json(reportResult([report])));
       assert.deepEqual(written, report);
       assert.deepEqual(reportSchema.parse(written), report);
     }),

@@ -1,14 +1,10 @@
 import { resolve } from 'node:path';
-import {
-  type CommandHost,
-  PlatformError,
-  requireWritable,
-  TABLE_EXPORTERS,
-  type TableFormat,
-  type TableResult,
-  writeResult,
-} from '../../../src/plugin-api.js';
-import type { PlaceOptions } from './options.js';
+import { PlatformError } from '../base/errors.js';
+import { TABLE_EXPORTERS, type TableFormat } from '../base/exporters/index.js';
+import { requireWritable, writeResult } from '../base/output-file.js';
+import type { CommandHost } from '../evaluation/plugin.js';
+import type { ShownResult } from '../evaluation/shown-result.js';
+import type { OutputOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
@@ -32,7 +28,7 @@ export interface Outputs {
  *
  * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
  */
-export async function prepareOutputs(options: PlaceOptions): Promise<Outputs> {
+export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
   const paths: Record<OutputFormat, string | undefined> = {
     json: options.exportJson,
     csv: options.exportCsv,
@@ -80,12 +76,9 @@ export async function writeExports(
 }
 
 /** A command's result in all forms. */
-export interface Shown {
-  readonly result: () => TableResult;
-  /** The trace or the picture that goes with it. */
-  readonly picture: () => string;
-  /** For people. @param columns of the terminal; undefined where there is none */
-  readonly text: (options: { readonly color: boolean; readonly width: number | undefined }) => string;
+export interface Shown extends ShownResult {
+  /** The trace or the picture that goes with it; only commands with an option for one have it. */
+  readonly picture?: () => string;
 }
 
 /**
@@ -95,7 +88,7 @@ export interface Shown {
  */
 export async function writeShown({ result, picture, text }: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
   const textFor = (format: OutputFormat): string =>
-    format === 'trace' || format === 'svg' ? picture() : TABLE_EXPORTERS[format](result());
+    format === 'trace' || format === 'svg' ? (picture?.() ?? '') : TABLE_EXPORTERS[format](result());
   await writeExports(textFor, outputs.exports, host, () => {
     if (outputs.quiet) return;
     // The table goes to standard error where an export goes to standard output.

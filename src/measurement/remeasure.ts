@@ -1,4 +1,5 @@
-import { isDisturbed, type Measurement } from '../../../src/plugin-api.js';
+import { isDisturbed } from './disturbance.js';
+import type { Measurement } from './measurement.js';
 
 /** Which measurements that the store has are taken again. */
 export type Remeasure =

@@ -1,0 +1,67 @@
+import type { EvaluationEvent } from '../../../src/plugin-api.js';
+import type { Task } from './tasks.js';
+
+/** Tasks that one process measures now, and how far it is. */
+export interface Underway {
+  readonly first: Task | undefined;
+  readonly together: number;
+  readonly runsDone: number;
+  readonly runsTotal: number;
+}
+
+/**
+ * One count of all measurements of a command. It never goes back; its total grows where more turns out to be needed. The
+ * time left takes into account that a run of a whole model executes many sequences, a run of a brick one.
+ */
+export class RunProgress {
+  #total = 0;
+  #done = 0;
+  #totalWork = 0;
+  #doneWork = 0;
+  #shown = 0;
+  #startMs: number | undefined;
+
+  /** Adds measurements to take. */
+  add(tasks: readonly Task[]): void {
+    this.#total += tasks.length;
+    this.#totalWork += workOf(tasks);
+  }
+
+  /** Measurements that are not to be taken after all. */
+  drop(tasks: readonly Task[]): void {
+    this.#total -= tasks.length;
+    this.#totalWork -= workOf(tasks);
+  }
+
+  /** Measuring begins; the time left is estimated from here. */
+  start(): void {
+    this.#startMs ??= performance.now();
+  }
+
+  /** A measurement is taken. */
+  count(task: Task): void {
+    this.#done++;
+    this.#doneWork += task.sequences;
+  }
+
+  event(label: string, { first, together, runsDone, runsTotal }: Underway): EvaluationEvent {
+    const share = runsTotal === 0 ? 0 : runsDone / runsTotal;
+    const done = this.#done + Math.floor(share * together);
+    this.#shown = Math.min(this.#total, Math.max(this.#shown, done));
+    const work = this.#doneWork + share * together * (first?.sequences ?? 0);
+    const secondsLeft = this.#secondsLeft(work);
+    const event = { kind: 'measuring', done: this.#shown, total: this.#total, label } as const;
+    return secondsLeft === undefined ? event : { ...event, secondsLeft };
+  }
+
+  /** undefined while nothing is done that it could be estimated from. */
+  #secondsLeft(work: number): number | undefined {
+    if (work <= 0 || this.#startMs === undefined) return undefined;
+    const elapsedMs = performance.now() - this.#startMs;
+    return (Math.max(0, this.#totalWork - work) / work) * (elapsedMs / 1000);
+  }
+}
+
+function workOf(tasks: readonly Task[]): number {
+  return tasks.reduce((sum, { sequences }) => sum + sequences, 0);
+}

@@ -1,0 +1,18 @@
+import type { ShownResult, ShowOptions } from '../../../src/plugin-api.js';
+import { type Report, reportSchema } from './report.js';
+import { reportResult } from './report-result.js';
+import { toTable } from './table.js';
+
+/** The reports of a command, as one table and as exports. */
+export function shownTable(reports: readonly Report[], { wide }: ShowOptions): ShownResult {
+  return {
+    result: () => reportResult(reports),
+    text: (options) => toTable(reports, { ...options, wide }),
+  };
+}
+
+/** The same for the result document of an evaluation; undefined for that of another version. */
+export function showReport(document: unknown, options: ShowOptions): ShownResult | undefined {
+  const { data } = reportSchema.safeParse(document);
+  return data && shownTable([data], options);
+}

@@ -1,0 +1,171 @@
+import { oneLine } from '../../../src/plugin-api.js';
+import type { ModelReport, Report } from './report.js';
+import { counted, percent, relative } from './words.js';
+
+/** Intervals that go further to each side, relative to the estimate, get a warning. */
+const WIDE_INTERVAL = 0.2;
+
+const LIMITS = {
+  occasions: 'they reached the limit of repetitions',
+  time: 'the time for repeating ran out; --repeat-limit (repeat_limit in manifests) allows more',
+} as const;
+
+/** Which measured latencies are outside, and what intervals claim. */
+function intervalLines({ models, settings }: Report): string[] {
+  const known = models.filter(({ interval_hit: hit }) => hit !== null);
+  if (known.length === 0) return [];
+  const outside = known.filter(({ interval_hit: hit }) => hit === false).map(({ name }) => name);
+  const claim =
+    settings.cut === 'kernel'
+      ? `intervals are to hold ${percent(settings.confidence * 100, 0)} of measurements of the whole model`
+      : 'at the layer cut, intervals cover only the spread of runs in one process';
+  return [outside.length === 0 ? claim : `${claim}; outside: ${outside.join(', ')}`];
+}
+
+/** How far an interval goes to each side, relative to the estimate; 0 where that is not known. */
+function halfWidth({ estimate_ms: ms, estimate_high_ms: high, coverage }: ModelReport): number {
+  if (ms === null || high === null || coverage < 1) return 0;
+  const share = (high - ms) / ms;
+  return Number.isFinite(share) ? share : 0;
+}
+
+function wideIntervalLines({ models }: Report): string[] {
+  const wide = models.filter((model) => halfWidth(model) > WIDE_INTERVAL);
+  if (wide.length === 0) return [];
+  const named = wide.map((model) => `${model.name} (± ${relative(halfWidth(model), 1)})`).join(', ');
+  return [
+    `warning: wide intervals: ${named}; smaller differences mean nothing, measure again with --remeasure all on a quieter machine`,
+  ];
+}
+
+/** Models whose bricks are not known well enough, and which limit ended repeating them. */
+function limitLines({ models }: Report): string[] {
+  return Object.entries(LIMITS).flatMap(([limit, why]) => {
+    const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
+    return limited.length === 0 ? [] : [`wider than --target-error allows: ${limited.join(', ')}: ${why}`];
+  });
+}
+
+function warningLines(report: Report): string[] {
+  // Too many threads are warned of before anything is measured.
+  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads');
+  return [...wideIntervalLines(report), ...ofMeasuring.map(({ message }) => `warning: ${message}`)];
+}
+
+function inSeconds(value: number): string {
+  return `${value.toFixed(1)} s`;
+}
+
+/** Time that went into measurements of this run; the others were in the store. */
+function measuredNowSeconds(costs: NonNullable<Report['summary']['costs']>): number {
+  const { bricks_first_seconds, bricks_again_seconds, models_first_seconds, models_again_seconds } = costs;
+  const all = bricks_first_seconds + bricks_again_seconds + models_first_seconds + models_again_seconds;
+  return all - costs.known_seconds;
+}
+
+/** Sums of floating-point numbers are not exact. */
+const NOTHING_SECONDS = 1e-6;
+
+function costLine(costs: NonNullable<Report['summary']['costs']>): string {
+  const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
+  const before = `reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}`;
+  if (known > 0 && measuredNowSeconds(costs) < NOTHING_SECONDS) {
+    return `nothing was measured: the store had everything, which took ${inSeconds(known)} then; ${before}`;
+  }
+  const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
+  const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
+  const earlier = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
+  const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
+  return `wall time: ${before}, ${ofBricks}${measuredModels}${earlier}`;
+}
+
+/** The cost of the estimates and of the alternative, with the ratios between them. */
+function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wide: boolean }): string[] {
+  if (costs === null) return [];
+  const lines = [costLine(costs)];
+  if (ratios.measured !== null) {
+    const times = `${ratios.measured.toFixed(2)} times as long as measuring each brick once`;
+    lines.push(`measuring each whole model once takes ${times}, everything included`);
+  }
+  const others: readonly [number | null, string][] = [
+    [ratios.as_run, 'with all repetitions'],
+    [ratios.paper, "of one run of each (the paper's ratio)"],
+  ];
+  const told = others.flatMap(([value, name]) => (value === null ? [] : [`${value.toFixed(2)} ${name}`]));
+  if (wide && told.length > 0) lines.push(`whole models over bricks: ${told.join(', ')}`);
+  return lines;
+}
+
+function accuracyLines({ models, summary }: Report, { wide }: { readonly wide: boolean }): string[] {
+  if (summary.geomean_normalized_latency === null) return [];
+  const compared = models.filter(({ normalized_latency: value }) => value !== null).length;
+  const errors = `mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}`;
+  const lines = [
+    `${errors}; this machine repeats whole models within ${percent(summary.repeatability_percent)} on average`,
+  ];
+  if (!wide) return lines;
+  return [
+    ...lines,
+    `normalized latency: geometric mean ${summary.geomean_normalized_latency.toFixed(3)}; within 5 %: ${summary.within_5_percent}, within 10 %: ${summary.within_10_percent} of ${counted(compared, 'model')}`,
+  ];
+}
+
+function spreadLines({ summary, settings }: Report): string[] {
+  const { spread_percent: spread } = summary;
+  const { target_error_percent: target } = settings;
+  if (spread === null || target === null) return [];
+  return [
+    `bricks: ${percent(spread)} standard deviation between processes; repeated until their part of each interval is within ${percent(target)}`,
+  ];
+}
+
+const LAYER_CUT =
+  "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that its estimates are expected to be too high.";
+
+function systemLine({ system, settings }: Report, configuration: string): string {
+  return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}, ${settings.cut} cut, G = ${settings.granularity}`;
+}
+
+function bricksOf({ summary }: Report): string {
+  return `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} for ${counted(summary.sequences, 'sequence')}`;
+}
+
+function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
+  const { system, settings, summary } = report;
+  return [
+    systemLine(report, `${system.threads} of ${system.cores} cores, batch ${settings.batch}`),
+    bricksOf(report),
+    ...accuracyLines(report, options),
+    ...intervalLines(report),
+    ...(options.wide ? spreadLines(report) : []),
+    ...limitLines(report),
+    ...costLines(summary, options),
+    ...warningLines(report),
+  ];
+}
+
+/** What reports of several configurations have in common, then what is to say of each. */
+function linesOfSeveral(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
+  const [first] = reports;
+  if (first === undefined) return [];
+  return [
+    systemLine(first, counted(first.system.cores, 'core')),
+    ...reports.flatMap((report) => {
+      const { settings, system } = report;
+      const configuration = `batch ${settings.batch}, ${counted(system.threads, 'thread')}`;
+      const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
+      return [
+        `${configuration}: ${[bricksOf(report), ...lines].join('; ')}`,
+        ...warningLines(report).map((line) => line.replace('warning:', `warning: ${configuration}:`)),
+      ];
+    }),
+  ];
+}
+
+/** The summary below the table of one or more reports. */
+export function summaryLines(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
+  const [report] = reports;
+  if (report === undefined) return [];
+  const lines = reports.length === 1 ? linesOfOne(report, options) : linesOfSeveral(reports, options);
+  return [...lines, ...(report.settings.cut === 'layer' ? [LAYER_CUT] : [])].map(oneLine);
+}

@@ -1,0 +1,126 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  addAgentOptions,
+  addInputOptions,
+  addProtocolOptions,
+  addQuietOption,
+  addReuseOptions,
+  addStoreOption,
+  addSweepOptions,
+  addTableOptions,
+  addWideOption,
+  type AgentOptions,
+  askedProtocol,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  DEFAULT_LIMITS,
+  DEFAULT_REMEASURE,
+  type InputOptions,
+  EXIT_INTERRUPTED,
+  EXIT_PARTIAL,
+  loadBatches,
+  type OutputOptions,
+  prepareOutputs,
+  type ProtocolOptions,
+  type ReuseOptions,
+  showEvent,
+  type SweepOptions,
+  writeShown,
+} from '../../src/plugin-api.js';
+import { DEFAULT_PERCENTILES } from './evaluation.js';
+import { isPartial, type LatencyRow, latencyResultOf } from './latency-result.js';
+import { shownLatencies } from './latency-table.js';
+import { timeModels } from './time-models.js';
+
+interface LatencyOptions
+  extends SweepOptions, InputOptions, ProtocolOptions, AgentOptions, OutputOptions, ReuseOptions {
+  readonly percentiles?: readonly number[];
+  readonly store?: string;
+  readonly wide?: boolean;
+}
+
+const MOST_PERCENTILES = 20;
+
+function percentilesOption(text: string): readonly number[] {
+  const values = [...new Set(text.split(',').map((part) => (part.trim() === '' ? NaN : Number(part))))];
+  if (values.length <= MOST_PERCENTILES && values.every((value) => value > 0 && value < 100)) return values;
+  throw new InvalidArgumentError(`expected up to ${MOST_PERCENTILES} numbers above 0 and below 100, as in 50,90,99.9`);
+}
+
+async function timeAndShow(references: readonly string[], options: LatencyOptions, host: CommandHost): Promise<void> {
+  const outputs = await prepareOutputs(options);
+  const agent = await host.connect(options.agent, options.framework);
+  const threads = options.threads ?? [COMMAND_DEFAULTS.threads];
+  const unusable: LatencyRow[] = [];
+  const batches = await loadBatches(
+    {
+      references,
+      batches: options.batch ?? [COMMAND_DEFAULTS.batch],
+      inputs: options,
+      quiet: outputs.quiet,
+      onUnusable: ({ name, reason }, { batch }) => {
+        host.warn(`warning: ${name}: ${reason}`);
+        for (const each of threads) unusable.push({ model: name, batch, threads: each, reason });
+      },
+    },
+    host,
+  );
+  // What is of one model stands together.
+  const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
+  const asked = [...names].flatMap((name) =>
+    batches.flatMap(({ batch, models }) =>
+      models
+        .filter((loaded) => loaded.name === name)
+        .flatMap((loaded) => threads.map((each) => ({ loaded, batch, threads: each }))),
+    ),
+  );
+  const store = await host.openStore(options.store);
+  const progress = host.progress(outputs.quiet);
+  const settings = {
+    protocol: askedProtocol(options),
+    limits: DEFAULT_LIMITS,
+    remeasure: options.remeasure ?? DEFAULT_REMEASURE,
+  };
+  const timed = await timeModels(asked, settings, {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event) => showEvent(event, progress),
+  }).finally(() => progress.stop());
+  const [first = COMMAND_DEFAULTS.threads] = threads;
+  const system = await agent.system({ threads: first, executionProvider: 'cpu', optimizationLevel: 'all' });
+  const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable);
+  await writeShown(shownLatencies(result, { wide: options.wide ?? false }), outputs, host);
+  if (host.signal.aborted) {
+    host.warn('interrupted; everything timed so far is kept, and the same command continues from here');
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (isPartial(result)) host.setExitCode(EXIT_PARTIAL);
+}
+
+/** `mlmodelscope latency MODEL...` */
+export function registerLatency(program: Command, host: CommandHost): void {
+  const command = program
+    .command('latency')
+    .description('Time whole models, and show percentiles of their runs')
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
+  const withOutputs = addQuietOption(addWideOption(addTableOptions(addAgentOptions(addStoreOption(command)))));
+  addReuseOptions(addProtocolOptions(addInputOptions(addSweepOptions(withOutputs))))
+    .option(
+      '--percentiles <p,...>',
+      `percentiles of the runs (default: ${DEFAULT_PERCENTILES.join(',')})`,
+      percentilesOption,
+    )
+    .addHelpText(
+      'after',
+      `
+Each model is timed once for each size of the batch and each number of threads.
+What the store has is not timed again. 'mlmodelscope dlbricks run MODEL...'
+estimates models without running them whole.
+
+Examples:
+  mlmodelscope latency zoo:resnet18 my-model.onnx
+  mlmodelscope latency zoo:resnet18 --batch 1,2,4 --threads 1,2
+  mlmodelscope latency *.onnx --percentiles 50,99.9 --export-csv latency.csv`,
+    )
+    .action((references: string[], options: LatencyOptions) => timeAndShow(references, options, host));
+}

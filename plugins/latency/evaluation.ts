@@ -1,0 +1,46 @@
+import {
+  DEFAULT_REMEASURE,
+  type Evaluation,
+  type EvaluationEvent,
+  PlatformError,
+  whileTelling,
+  z,
+} from '../../src/plugin-api.js';
+import { isPartial, latencyResultOf } from './latency-result.js';
+import { showLatencies } from './latency-table.js';
+import { timeModels } from './time-models.js';
+
+export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 99];
+
+const settings = z.strictObject({
+  percentiles: z
+    .array(z.number().gt(0).lt(100))
+    .min(1)
+    .max(20)
+    .default([...DEFAULT_PERCENTILES]),
+});
+
+/** Times whole models, and shows the spread of their runs. */
+export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
+  name: 'latency',
+  version: '0.1.0',
+  settings,
+  show: showLatencies,
+
+  async *run({ evaluation, settings: { percentiles } }, { agent, store, signal }) {
+    const { manifest, models, protocol, limits } = evaluation;
+    const { threads, batch_size: batch } = manifest;
+    const asked = models.map((loaded) => ({ loaded, batch, threads }));
+    const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE };
+    const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
+    if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
+    const system = await agent.system({ threads, executionProvider: 'cpu', optimizationLevel: 'all' });
+    const result = latencyResultOf(timed, system, percentiles);
+    for (const row of result.models) {
+      const [latencyMs] = 'reason' in row ? [] : Object.values(row.latency_ms);
+      const coverage = latencyMs === undefined ? 0 : 1;
+      yield { kind: 'estimate', model: row.model, latencyMs, coverage } satisfies EvaluationEvent;
+    }
+    yield { kind: 'done', result, partial: isPartial(result) };
+  },
+};

@@ -1,0 +1,98 @@
+import { disturbanceOf, isDisturbed, type Measurement, type System, trimmedMean, z } from '../../src/plugin-api.js';
+import type { TimedModel } from './time-models.js';
+
+const ms = z.number().nonnegative();
+
+const configuration = {
+  model: z.string(),
+  batch: z.int(),
+  threads: z.int(),
+};
+
+const timedSchema = z.strictObject({
+  ...configuration,
+  system: z.string().describe("The system's fingerprint, which depends on the threads"),
+  runs: z.int().describe('Timed runs'),
+  latency_ms: z.record(z.string(), ms).describe('Percentiles by the nearest rank, as p50'),
+  min_ms: ms,
+  trimmed_mean_ms: ms.describe('Mean without the slowest and the fastest fifth of the runs'),
+  max_ms: ms,
+  disturbance_percent: z
+    .number()
+    .nonnegative()
+    .describe("Share of the processors' time that other processes took meanwhile; 0 where that is not known"),
+});
+
+const failedSchema = z.strictObject({
+  ...configuration,
+  reason: z.string().describe('Why it has no latency'),
+});
+
+/** The result of timing whole models. */
+export const latencyResultSchema = z.strictObject({
+  processor: z.string(),
+  cores: z.int(),
+  framework: z.string(),
+  framework_version: z.string(),
+  percentiles: z.array(z.number()),
+  models: z.array(z.union([timedSchema, failedSchema])),
+  warnings: z.array(z.string()),
+});
+
+export type LatencyResult = z.infer<typeof latencyResultSchema>;
+export type LatencyRow = LatencyResult['models'][number];
+
+/** Percentile of the runs' times, by the nearest rank. */
+function percentile(sortedMs: readonly number[], percentage: number): number {
+  return sortedMs[Math.ceil((percentage / 100) * sortedMs.length) - 1] ?? NaN;
+}
+
+function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles: readonly number[]): LatencyRow {
+  const configuration = { model: loaded.name, batch, threads };
+  if (measurement === undefined) return { ...configuration, reason: 'interrupted before it was timed' };
+  const { outcome, system } = measurement;
+  if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
+  const sorted = outcome.runMs.toSorted((a, b) => a - b);
+  return {
+    ...configuration,
+    system: system.fingerprint,
+    runs: sorted.length,
+    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentile(sorted, each)])),
+    min_ms: Math.min(...sorted),
+    trimmed_mean_ms: trimmedMean(sorted),
+    max_ms: Math.max(...sorted),
+    disturbance_percent: disturbanceOf(measurement) * 100,
+  };
+}
+
+function noiseWarnings(measurements: readonly Measurement[]): readonly string[] {
+  const disturbed = measurements.filter(isDisturbed);
+  if (disturbed.length === 0) return [];
+  const most = (Math.max(...disturbed.map(disturbanceOf)) * 100).toFixed(0);
+  return [
+    `${disturbed.length} of ${measurements.length} models were disturbed by other processes, which took up to ${most} % of the processors' time; stop them and run the same command again (--remeasure disturbed)`,
+  ];
+}
+
+/** What was timed, as a document. */
+export function latencyResultOf(
+  timed: readonly TimedModel[],
+  { processor, cores, framework, frameworkVersion }: System,
+  percentiles: readonly number[],
+  unusable: readonly LatencyRow[] = [],
+): LatencyResult {
+  return {
+    processor,
+    cores,
+    framework,
+    framework_version: frameworkVersion,
+    percentiles: [...percentiles],
+    models: [...timed.map((model) => rowOf(model, percentiles)), ...unusable],
+    warnings: [...noiseWarnings(timed.flatMap(({ measurement }) => measurement ?? []))],
+  };
+}
+
+/** Whether a model has no latency. */
+export function isPartial({ models }: LatencyResult): boolean {
+  return models.some((row) => 'reason' in row);
+}

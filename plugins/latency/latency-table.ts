@@ -1,0 +1,106 @@
+import { createColors } from 'picocolors';
+import {
+  type Column,
+  fittingTable,
+  oneLine,
+  type ShownResult,
+  type ShowOptions,
+  type TableResult,
+  textTable,
+  wrap,
+} from '../../src/plugin-api.js';
+import { type LatencyResult, type LatencyRow, latencyResultSchema } from './latency-result.js';
+
+type LatencyColumn = Column<LatencyRow>;
+type TimedRow = Extract<LatencyRow, { readonly runs: number }>;
+
+/** Stands for a figure that is not known. */
+const UNKNOWN = '-';
+
+/** Left out first on a narrow terminal. */
+const DISPENSABLE = ['others', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
+
+function right(title: string, cell: LatencyColumn['cell']): LatencyColumn {
+  return { title, align: 'right', cell };
+}
+
+/** A latency has four significant digits. */
+function milliseconds(title: string, of: (row: TimedRow) => number | undefined): LatencyColumn {
+  return right(title, (row) => {
+    const value = 'reason' in row ? undefined : of(row);
+    return value === undefined ? UNKNOWN : String(Number(value.toPrecision(4)));
+  });
+}
+
+function columnsFor({ percentiles }: LatencyResult, { wide }: ShowOptions): readonly LatencyColumn[] {
+  return [
+    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    right('batch', ({ batch }) => String(batch)),
+    right('threads', ({ threads }) => String(threads)),
+    right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs))),
+    ...(wide
+      ? [milliseconds('mean (ms)', (row) => row.trimmed_mean_ms), milliseconds('min (ms)', (row) => row.min_ms)]
+      : []),
+    ...percentiles.map((each) => milliseconds(`p${each} (ms)`, ({ latency_ms: of }) => of[`p${each}`])),
+    ...(wide
+      ? [
+          milliseconds('max (ms)', (row) => row.max_ms),
+          right('others', (row) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
+        ]
+      : []),
+  ];
+}
+
+function notesOf({ processor, cores, framework, framework_version: version, models, warnings }: LatencyResult) {
+  const failures = models.flatMap((row) => {
+    return 'reason' in row ? [`${row.model}, batch ${row.batch}, threads ${row.threads}: ${row.reason}`] : [];
+  });
+  const all = [
+    ...failures,
+    `${processor}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${framework} ${version}`,
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ];
+  return all.map(oneLine);
+}
+
+function tableResultOf(result: LatencyResult): TableResult {
+  const { models, percentiles } = result;
+  return {
+    document: result,
+    records: {
+      keys: [
+        ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
+        ...percentiles.map((each) => `p${each}_ms`),
+        ...['disturbance_percent', 'reason'],
+      ],
+      rows: models.map((row) => {
+        const start = [row.model, row.batch, row.threads];
+        if ('reason' in row) return [...start, ...Array<null>(6 + percentiles.length).fill(null), row.reason];
+        const { system, runs, min_ms: min, trimmed_mean_ms: mean, max_ms: max, latency_ms: of } = row;
+        const ofRuns = percentiles.map((each) => of[`p${each}`]);
+        return [...start, system, runs, min, mean, max, ...ofRuns, row.disturbance_percent, null];
+      }),
+    },
+    table: textTable(columnsFor(result, { wide: true }), models),
+    notes: notesOf(result),
+  };
+}
+
+/** What was timed, as a table and as exports. */
+export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
+  return {
+    result: () => tableResultOf(result),
+    text: ({ color, width = Infinity }) => {
+      const { bold } = createColors(color);
+      const fitting = { width, dispensable: DISPENSABLE, bold };
+      const { text } = fittingTable(columnsFor(result, options), result.models, fitting);
+      return [text, ...notesOf(result).map((line) => wrap(line, width, '  ')), ''].join('\n');
+    },
+  };
+}
+
+/** The same for a result document; undefined for that of another version. */
+export function showLatencies(document: unknown, options: ShowOptions): ShownResult | undefined {
+  const { data } = latencyResultSchema.safeParse(document);
+  return data && shownLatencies(data, options);
+}

@@ -1,0 +1,16 @@
+import type { Benchmark } from '../measurement/benchmark.js';
+import { signatureOf } from '../measurement/weightless.js';
+import type { WeightsOfFile } from '../registry/weights-of-file.js';
+import type { BenchmarkAgent } from './benchmark-agent.js';
+
+/** The whole model with the weights of its file; undefined where it has none, or where the agent cannot have them. */
+export async function withOwnWeights(
+  whole: Benchmark,
+  weights: WeightsOfFile | undefined,
+  agent: BenchmarkAgent,
+): Promise<Benchmark | undefined> {
+  const isFilled = whole.inputs.some(({ role }) => role === 'weight');
+  if (!isFilled || weights === undefined || agent.offerWeights === undefined) return undefined;
+  const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
+  return { ...whole, signature, weights: agent.offerWeights(weights.path) };
+}

@@ -1,0 +1,75 @@
+import { EXIT_PARTIAL } from '../base/exit-codes.js';
+import { type Column, drawTable, textTable } from '../base/text-table.js';
+import { type Outputs, writeShown } from '../command/outputs.js';
+import type { Evaluation } from '../evaluation/evaluation.js';
+import type { Plugin } from '../evaluation/plugin.js';
+import type { ShownResult } from '../evaluation/shown-result.js';
+import { type EstimateEvent, type EvaluationOutcome, resultOf, resultText } from './evaluations.js';
+import type { OwnedHost } from './host.js';
+
+function ms(value: number | undefined): string {
+  return value === undefined ? '' : value.toPrecision(4);
+}
+
+const COLUMNS: readonly Column<EstimateEvent>[] = [
+  { title: 'model', align: 'left', cell: ({ model }) => model },
+  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
+  {
+    title: 'interval (ms)',
+    align: 'right',
+    cell: ({ lowMs, highMs }) => (lowMs === undefined || highMs === undefined ? '' : `${ms(lowMs)} to ${ms(highMs)}`),
+  },
+  { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+];
+
+/** What every plugin tells: a row for each estimate. */
+function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
+  const table = textTable(COLUMNS, estimates);
+  return {
+    result: () => ({
+      document: resultOf(done),
+      records: {
+        keys: ['model', 'latency_ms', 'low_ms', 'high_ms', 'coverage'],
+        rows: estimates.map(({ model, latencyMs, lowMs, highMs, coverage }) => {
+          return [model, latencyMs, lowMs, highMs, coverage];
+        }),
+      },
+      table,
+      notes: [],
+    }),
+    text: () => `${drawTable(table)}\n`,
+  };
+}
+
+/** The evaluation of the plugin that an evaluation names; undefined where this command does not have it. */
+export function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation | undefined {
+  return plugins.flatMap(({ evaluation }) => evaluation ?? []).find((evaluation) => evaluation.name === name);
+}
+
+export interface ShowOutcomeOptions {
+  /** As the manifest names it. */
+  readonly plugin: string;
+  readonly plugins: readonly Plugin[];
+  readonly outputs: Outputs;
+  /** Print the result document instead of the table. */
+  readonly json: boolean;
+  readonly wide: boolean;
+}
+
+/**
+ * Shows the result of an evaluation as its plugin's own commands do, and exports it; sets the exit code where it is partial.
+ * Without the plugin, or without the result, the estimates are shown.
+ */
+export async function showOutcome(
+  outcome: EvaluationOutcome,
+  { plugin, plugins, outputs, json, wide }: ShowOutcomeOptions,
+  host: OwnedHost,
+): Promise<void> {
+  const { done } = outcome;
+  const document = done.resultJson === undefined ? undefined : resultOf(done);
+  const ofPlugin = evaluationOf(plugin, plugins)?.show?.(document, { wide });
+  const shown = ofPlugin ?? shownEstimates(outcome);
+  await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
+  if (json) host.print(resultText(done));
+  if (done.partial) host.setExitCode(EXIT_PARTIAL);
+}

@@ -1,0 +1,115 @@
+import type { CommandHost } from '../evaluation/plugin.js';
+import { checkInputNames } from '../onnx/given-values.js';
+import { checkDimensions } from '../registry/check-dimensions.js';
+import type { LoadedModel } from '../registry/load-model.js';
+import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
+import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions } from './options.js';
+
+/** Models that a command line names. */
+export interface ModelsToLoad {
+  /** Model manifests, ONNX files, `zoo:NAME`. */
+  readonly references: readonly string[];
+  /** Each model is loaded once for each of them. */
+  readonly batches: readonly number[];
+  readonly inputs: InputOptions;
+  readonly quiet: boolean;
+  /**
+   * Gets the models that cannot be used, as long as others can; `index` is that of the reference. Without it, the first one
+   * is an error.
+   */
+  readonly onUnusable?: (model: UnusableModel, where: { readonly index: number; readonly batch: number }) => void;
+}
+
+/** Options of the commands that take one size of the batch. */
+interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
+  readonly batch?: number;
+}
+
+/** Models that were loaded for one size of the batch, in the order of their references. */
+export interface LoadedBatch {
+  readonly batch: number;
+  readonly models: readonly LoadedModel[];
+}
+
+/**
+ * Loads the models that a command line names, with a bar.
+ *
+ * @throws PlatformError where none can be used, or the models have no dimension of a name that is given
+ */
+export async function loadBatches(
+  { references, batches, inputs, quiet, onUnusable }: ModelsToLoad,
+  host: CommandHost,
+): Promise<readonly LoadedBatch[]> {
+  const progress = host.progress(quiet);
+  const wanted = batches.flatMap((batch) => references.map((reference, index) => ({ batch, reference, index })));
+  const loaded: { readonly batch: number; readonly reference: string; readonly model: LoadedModel }[] = [];
+  try {
+    for (const [done, { batch, reference, index }] of wanted.entries()) {
+      progress.step('loading', done, wanted.length, reference);
+      try {
+        const model = await host.loadModel(reference, {
+          batch,
+          dimensions: inputs.dimension ?? new Map(),
+          inputs: inputs.input,
+          signal: host.signal,
+        });
+        loaded.push({ batch, reference, model });
+      } catch (error) {
+        const isOnlyOne = loaded.length === 0 && done === wanted.length - 1;
+        if (onUnusable === undefined || isOnlyOne) throw error;
+        onUnusable(unusableModel(reference, error), { index, batch });
+      }
+    }
+  } finally {
+    progress.stop();
+  }
+  const notes = new Set(loaded.flatMap(({ model }) => model.notes));
+  for (const note of notes) progress.note(`note: ${note}`);
+  // Dimensions of a model that was not read are not known.
+  if (loaded.length === wanted.length) {
+    checkInputs(
+      loaded.map(({ model }) => model),
+      inputs,
+    );
+  }
+  return batches.map((batch) => ({ batch, models: withUniqueNames(loaded.filter((each) => each.batch === batch)) }));
+}
+
+/**
+ * The same for a command that takes one size of the batch.
+ *
+ * @param onUnusable as {@link ModelsToLoad} has it
+ * @throws PlatformError as {@link loadBatches}
+ */
+export async function loadModels(
+  references: readonly string[],
+  { batch = COMMAND_DEFAULTS.batch, quiet = false, ...inputs }: OneBatchOptions,
+  host: CommandHost,
+  onUnusable?: (model: UnusableModel, index: number) => void,
+): Promise<readonly LoadedModel[]> {
+  const unusable = onUnusable && {
+    onUnusable: (model: UnusableModel, { index }: { readonly index: number }) => onUnusable(model, index),
+  };
+  const wanted = { references, batches: [batch], inputs, quiet, ...unusable };
+  return (await loadBatches(wanted, host)).flatMap(({ models }) => models);
+}
+
+/** @throws PlatformError `usage` where no model has a dimension or an input of a name that is given */
+export function checkInputs(models: readonly LoadedModel[], { dimension, input }: InputOptions): void {
+  checkDimensions(models, dimension);
+  checkInputNames(
+    models.map(({ model }) => model),
+    input,
+  );
+}
+
+/** Models of the same name are called by their references instead. */
+function withUniqueNames(
+  loaded: readonly { readonly reference: string; readonly model: LoadedModel }[],
+): readonly LoadedModel[] {
+  const uses = new Map<string, number>();
+  for (const { model } of loaded) uses.set(model.name, (uses.get(model.name) ?? 0) + 1);
+  return loaded.map(({ model, reference }) => {
+    return (uses.get(model.name) ?? 0) > 1 ? { ...model, name: reference } : model;
+  });
+}

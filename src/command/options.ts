@@ -1,0 +1,175 @@
+// Options that commands have in common, so that the same thing has the same name everywhere.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defaultThreads, MOST_THREADS } from '../base/default-threads.js';
+import { dimensionOption, wholeNumberOption, wholeNumbersOption } from '../base/option-value.js';
+import { DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
+import type { Protocol } from '../measurement/protocol.js';
+import { type GivenText, givenTextOf } from '../onnx/given-values.js';
+import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
+
+/** Where results go. */
+export interface OutputOptions {
+  readonly quiet?: boolean;
+  readonly exportJson?: string;
+  readonly exportCsv?: string;
+  readonly exportMarkdown?: string;
+  readonly traceOut?: string;
+  readonly exportSvg?: string;
+}
+
+/** Which agent measures. */
+export interface AgentOptions {
+  readonly agent?: string;
+  readonly framework?: FrameworkName;
+}
+
+/** How often benchmarks run; undefined where the manifest or the default decides. */
+export interface ProtocolOptions {
+  readonly runs?: number;
+  readonly warmup?: number;
+}
+
+/** Each model is run once for each size of the batch and each number of threads. */
+export interface SweepOptions {
+  readonly batch?: readonly number[];
+  readonly threads?: readonly number[];
+}
+
+/** What the models' inputs are, by their names. */
+export interface InputOptions {
+  /** Sizes of symbolic dimensions beside the batch. */
+  readonly dimension?: ReadonlyMap<string, number>;
+  /** Values instead of made-up ones. */
+  readonly input?: ReadonlyMap<string, GivenText>;
+}
+
+/** What a command line that names neither has. */
+export const COMMAND_DEFAULTS = {
+  /** @throws PlatformError `usage` where the environment says what cannot be */
+  get threads(): number {
+    return defaultThreads();
+  },
+  batch: 1,
+} as const;
+
+const MOST_IN_BATCH = 65_536;
+
+export function addBatchOption(command: Command): Command {
+  const description = `size of the batch dimension (default: ${COMMAND_DEFAULTS.batch})`;
+  return command.option('--batch <n>', description, wholeNumberOption(1, MOST_IN_BATCH));
+}
+
+export function addThreadsOption(command: Command): Command {
+  const description = `threads of the runtime (default: ${COMMAND_DEFAULTS.threads})`;
+  return command.option('--threads <n>', description, wholeNumberOption(1, MOST_THREADS));
+}
+
+/** For commands that run once for each combination of the two. */
+export function addSweepOptions(command: Command): Command {
+  return command
+    .option(
+      '--batch <n,...>',
+      `sizes of the batch dimension, as in 1,2,4 (default: ${COMMAND_DEFAULTS.batch})`,
+      wholeNumbersOption(1, MOST_IN_BATCH),
+    )
+    .option(
+      '--threads <n,...>',
+      `numbers of the runtime's threads, as in 1,2 (default: ${COMMAND_DEFAULTS.threads})`,
+      wholeNumbersOption(1, MOST_THREADS),
+    );
+}
+
+export function addInputOptions(command: Command): Command {
+  return command
+    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
+    .option(
+      '--input <name=value>',
+      "values of an input instead of made-up ones: a number, numbers with commas, LOW..HIGH, or a NumPy array's file (.npy); may be repeated",
+      inputOption,
+    );
+}
+
+/** Parses NAME=VALUE, the values of an input, collected over several uses of the option. */
+function inputOption(text: string, before: ReadonlyMap<string, GivenText> = new Map()): ReadonlyMap<string, GivenText> {
+  const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  const given = givenTextOf(value);
+  if (name === undefined || given === undefined) {
+    throw new InvalidArgumentError(
+      'expected NAME=VALUE, for example lengths=127, ids=0..999, mask=1,1,0 or mask=mask.npy',
+    );
+  }
+  return new Map([...before, [name, given]]);
+}
+
+export function addProtocolOptions(command: Command): Command {
+  return command
+    .option(
+      '--runs <n>',
+      `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`,
+      wholeNumberOption(1, 1_000_000),
+    )
+    .option(
+      '--warmup <n>',
+      `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
+      wholeNumberOption(0, 100_000),
+    );
+}
+
+/** The manifest's protocol, or the default, with the changes that the options ask for. */
+export function askedProtocol(
+  { runs: asked, warmup }: ProtocolOptions,
+  manifest: Protocol = DEFAULT_PROTOCOL,
+): Protocol {
+  const runs = asked ?? manifest.runs;
+  return {
+    ...manifest,
+    warmupRuns: warmup ?? manifest.warmupRuns,
+    runs,
+    minRuns: Math.min(runs, manifest.minRuns),
+  };
+}
+
+export function addStoreOption(command: Command): Command {
+  return command.option(
+    '--store <uri>',
+    'where measurements are kept: a path, or memory: (default: in your data folder, or MLMODELSCOPE_STORE)',
+  );
+}
+
+/** Nobody is left with an unknown option who names an agent as other commands name a server. */
+function refuseServer(): never {
+  throw new InvalidArgumentError(
+    "--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent",
+  );
+}
+
+export function addAgentOptions(command: Command): Command {
+  const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
+  if (!command.options.some(({ long }) => long === '--server')) {
+    command.addOption(new Option('--server <host:port>').argParser(refuseServer).hideHelp());
+  }
+  return command
+    .option('--agent <host:port>', 'agent that measures (default: start one on this machine)')
+    .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
+}
+
+/** For every command that shows a table. */
+export function addTableOptions(command: Command): Command {
+  return command
+    .option(
+      '--export-json <file>',
+      'write the whole result; - is standard output, the table then goes to standard error',
+    )
+    .option('--export-csv <file>', 'write one row per model')
+    .option('--export-markdown <file>', 'write all columns and the summary');
+}
+
+/** For tables that have more columns than most readers need. */
+export function addWideOption(command: Command): Command {
+  return command.option('--wide', 'show all columns');
+}
+
+/** For commands that show a bar and a table. */
+export function addQuietOption(command: Command): Command {
+  return command.option('--quiet', 'no progress and no table; errors and warnings only');
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deadline, workplace } from './support/command.js';
+import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+
+/** Node ends a process that uses what is deprecated, instead of warning its user. */
+const STRICT = { NODE_OPTIONS: '--throw-deprecation' };
+
+describe('what Node is going to remove', deadline, () => {
+  it('is used by no command that measures, stores, serves or looks into a store', async (t) => {
+    const place = await workplace(t);
+    await place.write('model.onnx', chain(['Relu']));
+    const manifest = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', models: ['model.onnx'] };
+    await place.write('evaluation.yml', JSON.stringify(manifest));
+    for (const args of [
+      ['latency', 'model.onnx', ...QUICK],
+      ['dlbricks', 'run', 'model.onnx', ...LAYER_CUT, ...QUICK],
+      ['evaluate', 'evaluation.yml'],
+      ['store', 'list'],
+    ]) {
+      const { code, stderr } = await place.run(args, { env: STRICT });
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stderr, /Deprecation/);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
+import { deadline, workplace } from './support/command.js';
+import { AS_STORED, chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+
+describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () => {
+  it('times each model with each batch and number of threads, and shows percentiles in one table', async (t) => {
+    const place = await workplace(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    await place.write('two.onnx', chain(['Relu', 'Exp']));
+    const sweep = ['--batch', '1,2', '--threads', '1,2', '--percentiles', '50,75'];
+    const args = ['latency', 'four.onnx', 'two.onnx', ...sweep, ...QUICK, ...AS_STORED];
+    const { stdout, stderr, code } = await place.run(args);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^whole models: 8 to time, 0 known already$/m);
+    assert.match(stdout, /│ model │ batch │ threads │ runs │ p50 \(ms\) │ p75 \(ms\) │/);
+    const rows = [...stdout.matchAll(/^│ (four|two) +│ +(\d) │ +(\d) │ +3 │ +[\d.]+ │ +[\d.]+ │$/gm)];
+    const of = (name: string): string[] => [`${name} 1 1`, `${name} 1 2`, `${name} 2 1`, `${name} 2 2`];
+    assert.deepEqual(
+      rows.map(([, ...cells]) => cells.join(' ')),
+      [...of('four'), ...of('two')],
+    );
+    const again = await place.run([...args, '--export-json', '-']);
+    assert.match(again.stderr, /^whole models: 0 to time, 8 known already$/m);
+    const { models } = latencyResultSchema.parse(JSON.parse(again.stdout));
+    assert.deepEqual(
+      models.map(({ model, batch, threads }) => `${model} ${batch} ${threads}`),
+      [...of('four'), ...of('two')],
+    );
+  });
+
+  it('exports CSV and Markdown with batch, threads and system in every row', async (t) => {
+    const place = await workplace(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const args = ['latency', 'four.onnx', '--batch', '2', ...QUICK, ...AS_STORED];
+    const csv = await place.run([...args, '--export-csv', '-']);
+    const [header, row] = csv.stdout.split('\r\n');
+    assert.match(header ?? '', /^model,batch,threads,system,runs,.*p50_ms,p90_ms,p99_ms,/);
+    assert.match(row ?? '', /^four,2,1,[0-9a-f]{64},3,/);
+    const markdown = await place.run([...args, '--export-markdown', '-']);
+    assert.match(markdown.stdout, /^\| four \| 2 \| 1 \| 3 \|/m);
+  });
+
+  it('goes on without a model that cannot be run, and says so', async (t) => {
+    const place = await workplace(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
+    const { stdout, code } = await place.run(['latency', 'broken.onnx', 'four.onnx', ...QUICK]);
+    assert.equal(code, 3);
+    assert.match(stdout, /│ four +│ +1 │ +1 │ +3 │/);
+    assert.match(stdout, /^broken, batch 1, threads 1: unsupported: .*Mystery/m);
+  });
+});

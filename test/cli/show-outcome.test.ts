@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import dlbricks from '../../plugins/dlbricks/index.js';
+import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import type { EvaluationOutcome } from '../../src/cli/evaluations.js';
+import type { OwnedHost } from '../../src/cli/host.js';
+import { showOutcome } from '../../src/cli/show-outcome.js';
+import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { recordingHost } from '../plugins/dlbricks/commands/command-host.js';
+import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
+
+const vague = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
+const report = reportOf(resultOf([{ estimate: vague, endToEnd: endToEndOf(0, 8, 5000, 8) }]), SETTINGS);
+
+function outcomeWith(resultJson: string | undefined): EvaluationOutcome {
+  return {
+    estimates: [{ kind: 'estimate', model: 'vague', latencyMs: 10, lowMs: 2, highMs: 18, coverage: 1 }],
+    done: { kind: 'done', resultJson, partial: false },
+  };
+}
+
+async function shown(outcome: EvaluationOutcome, plugin = 'dlbricks', json = false): Promise<string> {
+  const host = recordingHost(createFakeAgent({ latencyOf: () => 1 }));
+  const outputs = { exports: [], quiet: false };
+  const options = { plugin, plugins: [dlbricks], outputs, json, wide: false };
+  await showOutcome(outcome, options, host as unknown as OwnedHost);
+  return host.printed.join('');
+}
+
+describe('the result of an evaluation', () => {
+  it('is shown as the command of its plugin shows it: end-to-end, error, and a warning of a wide interval', async () => {
+    const text = await shown(outcomeWith(JSON.stringify(report)));
+    assert.match(text, /│ model │ +estimate \(ms\) │ measured \(ms\) │ +error │/);
+    assert.match(text, /│ vague │ 10\.00 ± 80\.0 % │ +8\.000 │ \+25\.0 % │/);
+    assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); /m);
+  });
+
+  it('is the document where that is asked for', async () => {
+    assert.deepEqual(JSON.parse(await shown(outcomeWith(JSON.stringify(report)), 'dlbricks', true)), report);
+  });
+
+  for (const [what, outcome, plugin] of [
+    ['of a plugin that is not here', outcomeWith(JSON.stringify(report)), 'other'],
+    ['of another version of the plugin', outcomeWith('{"models":[]}'), 'dlbricks'],
+    ['that the server withholds', outcomeWith(undefined), 'dlbricks'],
+  ] as const) {
+    it(`${what} is its estimates`, async () => {
+      assert.match(await shown(outcome, plugin), /│ vague │ +10\.00 │ +2\.000 to 18\.00 │ +100 % │/);
+    });
+  }
+});

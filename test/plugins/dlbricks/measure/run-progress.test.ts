@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { RunProgress } from '../../../../plugins/dlbricks/measure/run-progress.js';
+import { firstTasks, type Task } from '../../../../plugins/dlbricks/measure/tasks.js';
+import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
+import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
+import { preparedChain } from '../support/chain-model.js';
+
+const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+const BRICKS = firstTasks([preparedChain('model', 'Relu', 'Neg', 'Abs', 'Exp')], SYSTEM, SETTINGS);
+const [BRICK] = BRICKS;
+
+type Measuring = Extract<EvaluationEvent, { readonly kind: 'measuring' }>;
+
+function shown(progress: RunProgress, runsDone = 0, together = 1, first: Task | undefined = BRICK): Measuring {
+  const event = progress.event('', { first, together, runsDone, runsTotal: 10 });
+  assert.ok(event.kind === 'measuring');
+  return event;
+}
+
+/** A clock in place of the process's own. */
+function withClock(t: TestContext): { nowMs: number } {
+  const time = { nowMs: 5000 };
+  t.mock.method(performance, 'now', () => time.nowMs);
+  return time;
+}
+
+function begun(tasks: readonly Task[]): RunProgress {
+  const progress = new RunProgress();
+  progress.add(tasks);
+  progress.start();
+  return progress;
+}
+
+describe('the progress of a run', () => {
+  test('moves while several bricks are measured in one process, and does not go back', () => {
+    const progress = begun(BRICKS);
+    assert.deepEqual(
+      [0, 5, 10].map((runs) => shown(progress, runs, 4).done),
+      [0, 2, 4],
+    );
+    for (const task of BRICKS.slice(0, 2)) progress.count(task);
+    assert.equal(shown(progress).done, 4);
+  });
+
+  test('has a total that grows with what is taken again, and shrinks with what is not needed', () => {
+    const progress = begun(BRICKS);
+    progress.add(BRICKS.slice(0, 1));
+    assert.equal(shown(progress).total, 5);
+    progress.drop(BRICKS.slice(0, 2));
+    assert.equal(shown(progress).total, 3);
+  });
+
+  test('says nothing of the time left before anything is done', () => {
+    assert.equal(shown(begun(BRICKS)).secondsLeft, undefined);
+  });
+
+  test('takes into account that a whole model takes as long as all of its sequences', (t) => {
+    const time = withClock(t);
+    assert.ok(BRICK !== undefined);
+    const whole: Task = { ...BRICK, label: 'model (whole)', sequences: 20 };
+    const progress = begun([...BRICKS, whole]);
+    time.nowMs += 1000;
+    for (const task of BRICKS) progress.count(task);
+    // Four bricks of one sequence took a second: twenty sequences take five.
+    assert.equal(shown(progress, 0, 1, whole).secondsLeft, 5);
+    time.nowMs += 2000;
+    // Half of the model in two more seconds: 14 sequences in three, so that ten take another 15/7.
+    assert.equal(shown(progress, 5, 1, whole).secondsLeft, (10 / 14) * 3);
+  });
+});
