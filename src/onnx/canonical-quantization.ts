@@ -35,7 +35,8 @@ function classedZeroPoints(tensor: Tensor): Tensor {
   const isSigned = SIGNED.has(elementType);
   // Two in a byte: the middle of the unsigned type, zero of the signed one.
   if (bits < 8) return { ...tensor, data: { kind: 'inline', bytes: data.bytes.map(() => (isSigned ? 0 : 0x88)) } };
-  const bytes = data.bytes.slice();
+  // Not by slice(): that of a Buffer is a view of what it was cut from.
+  const bytes = new Uint8Array(data.bytes);
   const values = new array(bytes.buffer);
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) return tensor;
   for (const [i, value] of values.entries()) values[i] = Number(classedZeroPoint(BigInt(value), bits, isSigned));

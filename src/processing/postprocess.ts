@@ -42,7 +42,7 @@ function rowOf(output: TensorValue, row: number, rows: number): TensorValue {
   }
   const rowBytes = bytes.length / rows;
   // A copy: it starts at the multiple of 8 that its elements may need.
-  return { elementType, dims: rest, bytes: bytes.slice(row * rowBytes, (row + 1) * rowBytes) };
+  return { elementType, dims: rest, bytes: new Uint8Array(bytes.subarray(row * rowBytes, (row + 1) * rowBytes)) };
 }
 
 function numbersOf(row: TensorValue): ArrayLike<number> {

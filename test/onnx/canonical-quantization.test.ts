@@ -93,6 +93,18 @@ describe('zero points', () => {
     assert.notDeepEqual(classOf(7), classOf(128));
   });
 
+  test('are written into memory of their own, also where the model came in a Buffer', () => {
+    // A small Buffer is a part of memory that many share, and so is the model's zero point.
+    const others = Buffer.from('the memory of others, which keeps what it has');
+    const before = others.toString();
+    const file = Buffer.from(quantizedConv({ zeroPoint: 7 }));
+    const read = parseModel(Buffer.from(file), 'model');
+    const first = bytesOf(withCanonicalQuantization(read), 'y_zero');
+    assert.deepEqual(first, bytesOf(canonical({ zeroPoint: 7 }), 'y_zero'));
+    assert.deepEqual(bytesOf(read, 'y_zero'), [7]);
+    assert.equal(others.toString(), before);
+  });
+
   test('of signed weights are zero where they were', () => {
     assert.deepEqual(bytesOf(canonical(), 'w_zero'), new Array(8).fill(0));
   });

@@ -45,7 +45,7 @@ function inferredValueOf(value: TensorValue): InferredValue {
   const mayCount = kind === 'integer' || kind === 'boolean';
   const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
   // A copy, so that the runtime's buffer can be freed.
-  if (elementCount(dims) <= most) return { elementType, dims, content: bytes.slice() };
+  if (elementCount(dims) <= most) return { elementType, dims, content: new Uint8Array(bytes) };
   if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
   return { elementType, dims, ...rangeOf(value) };
 }
