@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, it } from 'node:test';
 import { workplace, type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
@@ -15,6 +16,7 @@ interface Mistake {
 
 const validate = (...args: readonly string[]): readonly string[] => ['dlbricks', 'validate', ...args];
 const MODEL = 'model.onnx';
+const QUICKSTART = fileURLToPath(new URL('../../../manifests/evaluations/quickstart.yml', import.meta.url));
 const withModel = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu']));
 const withFixedBatch = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], [1, 8]));
 const withSymbol = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], ['batch', 'sequence']));
@@ -35,8 +37,16 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'no model': { args: validate(), says: /missing required argument 'model'/, code: 2 },
   'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
-  'a second evaluation': { args: ['dlbricks', 'run', 'a.yml', 'b.yml'], says: /too many arguments/, code: 2 },
-  'neither evaluation nor suite': { args: ['dlbricks', 'run'], says: /an evaluation manifest or --suite/, code: 2 },
+  'two evaluations at once': {
+    args: ['dlbricks', 'run', QUICKSTART, QUICKSTART],
+    says: /expected a model manifest, found one of kind evaluation/,
+    code: 2,
+  },
+  'neither evaluation nor suite': {
+    args: ['dlbricks', 'run'],
+    says: /an evaluation manifest, models or --suite/,
+    code: 2,
+  },
   'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },
   'no threads': {
     args: validate(MODEL, '--threads', '0'),

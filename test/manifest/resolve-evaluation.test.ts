@@ -88,8 +88,8 @@ test('a missing file is a problem of what refers to it', async (t) => {
 test('a manifest of another kind is a problem of what refers to it', async (t) => {
   const e = evaluation('models: [../h.yml]', 'software: ../h.yml');
   assert.deepEqual(await problems(t, { 'evaluations/e.yml': e, 'h.yml': HARDWARE }), [
-    'evaluations/e.yml:4:10: models[0]: expected a model manifest, found one of kind hardware at "h.yml"',
-    'evaluations/e.yml:5:11: software: expected a software manifest, found one of kind hardware at "h.yml"',
+    'evaluations/e.yml:4:10: models[0]: expected a model manifest, found one of kind hardware at "h.yml" (evaluation manifests refer to it by their key `hardware`)',
+    'evaluations/e.yml:5:11: software: expected a software manifest, found one of kind hardware at "h.yml" (evaluation manifests refer to it by their key `hardware`)',
   ]);
 });
 
