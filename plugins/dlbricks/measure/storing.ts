@@ -9,16 +9,22 @@ const MOST_PENDING = 64;
  */
 export class Storing {
   #pending: Promise<void>[] = [];
+  #hasFailed = false;
 
   constructor(private readonly store: Pick<ResultStore, 'putMeasurement'>) {}
 
-  /** Begins to store a measurement. Waits for earlier ones where too many are on their way. @throws their errors */
+  /**
+   * Begins to store a measurement. Waits for earlier ones where too many are on their way.
+   *
+   * @throws PlatformError as the store did for one of them: what cannot be kept is not worth measuring
+   */
   async put(measurement: Measurement): Promise<void> {
     const stored = this.store.putMeasurement(measurement);
-    // An error is thrown by `done`, and is not unhandled until then.
-    stored.catch(() => {});
     this.#pending.push(stored);
-    if (this.#pending.length >= MOST_PENDING) await this.done();
+    stored.catch(() => (this.#hasFailed = true));
+    // A store that refuses at once has done so after this.
+    await Promise.resolve();
+    if (this.#hasFailed || this.#pending.length >= MOST_PENDING) await this.done();
   }
 
   /** Resolves when everything is stored. @throws PlatformError as the store does */

@@ -45,11 +45,19 @@ describe('storing the bricks of a composite', () => {
     await last;
   });
 
-  test('throws what the store throws, and leaves nothing unhandled', async () => {
+  test('ends with what a store throws at once, and leaves nothing unhandled', async () => {
     const broken = { putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')) };
-    const storing = new Storing(broken);
-    await storing.put(sampleMeasurement(0));
-    await new Promise((resolve) => setImmediate(resolve));
-    await assert.rejects(storing.done(), { code: 'storage' });
+    await assert.rejects(new Storing(broken).put(sampleMeasurement(0)), { code: 'storage' });
+  });
+
+  test('ends with what a store throws later: at the next measurement, or when it is done', async () => {
+    for (const next of [(it: Storing) => it.put(sampleMeasurement(1)), (it: Storing) => it.done()]) {
+      let refuse = (): void => {};
+      const failed = new Promise<void>((_, reject) => (refuse = () => reject(new PlatformError('storage', 'full'))));
+      const storing = new Storing({ putMeasurement: () => failed });
+      await storing.put(sampleMeasurement(0));
+      refuse();
+      await assert.rejects(next(storing), { code: 'storage' });
+    }
   });
 });
