@@ -62,10 +62,27 @@ const PROBE_EVERY_MS = 100;
 /** Runs at most, for each run that the plan asks for. */
 export const MOST_RUNS_PER_RUN = 4;
 
+/** A number of runs, and their time. */
+interface Amount {
+  readonly runs: number;
+  readonly ms: number;
+}
+
+const NOTHING: Amount = { runs: 0, ms: 0 };
+
+function plus({ runs, ms }: Amount, more: Amount): Amount {
+  return { runs: runs + more.runs, ms: ms + more.ms };
+}
+
+/** Whether a plan asks for no more than that. */
+function isEnough({ runs, ms }: Amount, plan: RunPlan): boolean {
+  return runs >= plan.runs || (runs >= plan.minRuns && ms >= plan.timeBudgetMs);
+}
+
 /** Decides when there are enough runs. */
 class RunCount {
-  #all = { runs: 0, ms: 0 };
-  #alone = { runs: 0, ms: 0 };
+  #all = NOTHING;
+  #alone = NOTHING;
 
   constructor(
     private readonly plan: RunPlan,
@@ -74,8 +91,8 @@ class RunCount {
 
   add(ms: number, isShared: boolean): void {
     this.probe.count(ms, isShared);
-    this.#all = { runs: this.#all.runs + 1, ms: this.#all.ms + ms };
-    if (!isShared) this.#alone = { runs: this.#alone.runs + 1, ms: this.#alone.ms + ms };
+    this.#all = plus(this.#all, { runs: 1, ms });
+    if (!isShared) this.#alone = plus(this.#alone, { runs: 1, ms });
   }
 
   /** Runs that count, as far as is known. */
@@ -84,36 +101,37 @@ class RunCount {
   }
 
   /** @param more further runs, which may count */
-  isEnoughWith(more: { readonly runs: number; readonly ms: number }): boolean {
-    const [runs, ms] = [this.#counting.runs + more.runs, this.#counting.ms + more.ms];
-    return runs >= this.plan.runs || (runs >= this.plan.minRuns && ms >= this.plan.timeBudgetMs);
+  isEnoughWith(more: Amount): boolean {
+    return isEnough(plus(this.#counting, more), this.plan);
   }
 
-  get #counting(): { readonly runs: number; readonly ms: number } {
+  get #counting(): Amount {
     const isPatient = this.probe.isPatient && this.#all.runs < MOST_RUNS_PER_RUN * this.plan.runs;
     return isPatient ? this.#alone : this.#all;
   }
 }
 
-/** The runs that count: those with the core to themselves, and the least slowed others where these are too few. */
-function counted(
-  taken: readonly ProbedRun[],
-  { runs, minRuns }: RunPlan,
-  probe: CoreProbe,
-): Omit<TimedRuns, 'warmups'> {
-  const isShared = (index: number): boolean => probe.isShared(taken[index]?.probeNs ?? 0);
-  const probeNs = (index: number): number => (isShared(index) ? (taken[index]?.probeNs ?? 0) : 0);
-  const alone = taken.filter((_, index) => !isShared(index)).length;
-  const kept = Math.min(runs, Math.max(alone, Math.min(minRuns, taken.length)));
-  const indices = [...taken.keys()]
-    .sort((a, b) => probeNs(a) - probeNs(b) || a - b)
-    .slice(0, kept)
-    .sort((a, b) => a - b);
+/** The runs that count: as many as the plan asks for, first those with the core to themselves, then the least slowed. */
+function counted(taken: readonly ProbedRun[], plan: RunPlan, probe: CoreProbe): Omit<TimedRuns, 'warmups'> {
+  const slownessOf = ({ probeNs }: ProbedRun): number => (probe.isShared(probeNs) ? probeNs : 0);
+  const slowness = taken.map(slownessOf);
+  const byOrder = (a: number, b: number): number => a - b;
+  const leastSlowed = [...taken.keys()].sort((a, b) => byOrder(slowness[a] ?? 0, slowness[b] ?? 0) || byOrder(a, b));
+  const indices: number[] = [];
+  let amount = NOTHING;
+  for (const index of leastSlowed) {
+    const run = taken[index];
+    if (run === undefined || isEnough(amount, plan)) break;
+    indices.push(index);
+    amount = plus(amount, { runs: 1, ms: runDurationMs(run) });
+  }
+  indices.sort(byOrder);
+  const shared = indices.filter((index) => (slowness[index] ?? 0) > 0).length;
   return {
     runs: indices.flatMap((index) => taken[index] ?? []),
     indices,
     taken: taken.length,
-    sharing: { droppedRuns: taken.length - kept, sharedShare: indices.filter(isShared).length / Math.max(1, kept) },
+    sharing: { droppedRuns: taken.length - indices.length, sharedShare: shared / Math.max(1, indices.length) },
   };
 }
 
@@ -146,7 +164,7 @@ export async function timeRuns(
   const count = new RunCount(plan, coreProbe);
   const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
   let beforeNs = await coreProbe.take(plan.threads);
-  while (!count.isEnoughWith({ runs: 0, ms: 0 })) {
+  while (!count.isEnoughWith(NOTHING)) {
     const group: TimedRun[] = [];
     let groupMs = 0;
     do {

@@ -138,15 +138,16 @@ describe('measuring', () => {
 
     // MOST_RUNS_PER_RUN: four times four runs.
     test('after four times as many runs the least slowed ones count, and the conditions say so', async () => {
-      const probes = [9, 9, 9, 3, 2, 9];
+      const probes = [9, 9, 9, 3, 2, 9, 9, 1, 1, 9];
       const { measured } = await measureOn({ runMs: [...Array(20).keys()].map((run) => run + 1), probes }, plan);
-      // The fewest runs that are asked for; the fourth run is between the probes 3 and 2.
-      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 14, sharedShare: 1 });
+      // The eighth run has the core to itself; the fourth is between the probes 3 and 2, all others beside one of 9.
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 2, 4, 8] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 12, sharedShare: 0.75 });
     });
 
     test('all count again once too many were dropped', async () => {
       const { measured } = await measureOn({ runMs: [500], probes: [9], patienceMs: 900 }, plan);
+      // The time budget is a second.
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
       assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 0, sharedShare: 1 });
     });
