@@ -1,4 +1,13 @@
-import { disturbanceOf, isDisturbed, type Measurement, type System, trimmedMean, z } from '../../src/plugin-api.js';
+import {
+  disturbanceOf,
+  isCoreShared,
+  isUnderLoad,
+  type Measurement,
+  otherLoadOf,
+  type System,
+  trimmedMean,
+  z,
+} from '../../src/plugin-api.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -66,11 +75,20 @@ function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles:
 }
 
 function noiseWarnings(measurements: readonly Measurement[]): readonly string[] {
-  const disturbed = measurements.filter(isDisturbed);
-  if (disturbed.length === 0) return [];
-  const most = (Math.max(...disturbed.map(disturbanceOf)) * 100).toFixed(0);
+  const [disturbed, shared] = [measurements.filter(isUnderLoad), measurements.filter(isCoreShared)];
+  const most = (Math.max(...disturbed.map(otherLoadOf)) * 100).toFixed(0);
+  const ofAll = (some: readonly Measurement[]): string => `${some.length} of ${measurements.length} models`;
   return [
-    `${disturbed.length} of ${measurements.length} models were disturbed by other processes, which took up to ${most} % of the processors' time; stop them and run the same command again (--remeasure disturbed)`,
+    ...(disturbed.length === 0
+      ? []
+      : [
+          `${ofAll(disturbed)} were disturbed by other processes, which took up to ${most} % of the processors' time; stop them and run the same command again (--remeasure disturbed)`,
+        ]),
+    ...(shared.length === 0
+      ? []
+      : [
+          `another machine ran on the same core while ${ofAll(shared)} were timed; use a machine with cores of its own, or time them again with --remeasure disturbed`,
+        ]),
   ];
 }
 

@@ -3,7 +3,8 @@ import {
   type BenchmarkAgent,
   disturbanceOf,
   type EvaluationEvent,
-  isDisturbed,
+  isUnderLoad,
+  otherLoadOf,
   isTakenAgain,
   isTakenAgainWhileQuiet,
   keepWholeModel,
@@ -112,11 +113,11 @@ class Timing {
   async time(task: Task): Promise<Measurement | undefined> {
     const { onEvent, signal } = this.context;
     const first = await this.#measure(task);
-    if (first === undefined || !isDisturbed(first) || signal.aborted) {
+    if (first === undefined || !isUnderLoad(first) || signal.aborted) {
       this.#done++;
       return first;
     }
-    const share = (disturbanceOf(first) * 100).toFixed(0);
+    const share = (otherLoadOf(first) * 100).toFixed(0);
     const message = `timing ${labelOf(task)} again: other processes took ${share} % of the processors' time meanwhile`;
     onEvent({ kind: 'note', level: 'info', message });
     const second = await this.#measure(task);

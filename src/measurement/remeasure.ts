@@ -1,4 +1,4 @@
-import { isDisturbed } from './disturbance.js';
+import { isDisturbed, isUnderLoad } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
 /** Which measurements that the store has are taken again. */
@@ -31,7 +31,7 @@ export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): bo
   }
 }
 
-/** Whether a stored measurement is taken again if the machine is quiet. */
+/** Whether a stored measurement is taken again if the machine is quiet. A core that others share may be so for good. */
 export function isTakenAgainWhileQuiet(measurement: Measurement, remeasure: Remeasure): boolean {
-  return remeasure.kind === 'while-quiet' && isDisturbed(measurement);
+  return remeasure.kind === 'while-quiet' && isUnderLoad(measurement);
 }

@@ -95,8 +95,13 @@ evaluation onnxruntime-web > "$work/web.yml"
 PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \
   --result "$work/python.json" "$work/web.yml" "$work/native.yml"
 
+# Each is compared with a run right after it, which measures nothing: an evaluation may measure again what others disturbed.
+run() {
+  "${mlmodelscope[@]}" dlbricks run "$work/native.yml" --remeasure none --export-json "$1" 2> "$work/run.err"
+}
+run "$work/run-after-python.json"
 "${mlmodelscope[@]}" evaluate "$work/native.yml" --server "$server" --export-json "$work/evaluate.json" 2> "$work/evaluate.err"
-"${mlmodelscope[@]}" dlbricks run "$work/native.yml" --export-json "$work/run.json" 2> "$work/run.err"
+run "$work/run-after-evaluate.json"
 plan() { grep -o '[0-9]* layers, .*' "$1" || fail "no plan in $1: $(cat "$1")"; }
 [ "$(plan "$work/evaluate.err")" = "$(plan "$work/run.err")" ] || fail 'the plans differ'
 "$python" -c '
@@ -107,9 +112,9 @@ def findings(path):
     for key in "costs", "ratios":
         del report["summary"][key]
     return report
-first, *others = map(findings, sys.argv[1:])
-assert all(other == first for other in others), "the reports differ"
-' "$work/run.json" "$work/evaluate.json" "$work/python.json"
+python, after_python, evaluate, after_evaluate = map(findings, sys.argv[1:])
+assert python == after_python and evaluate == after_evaluate, "the reports differ"
+' "$work/python.json" "$work/run-after-python.json" "$work/evaluate.json" "$work/run-after-evaluate.json"
 echo "same plan and same estimate: $(plan "$work/run.err")"
 
 pids=("${pids[@]:1}")

@@ -2,7 +2,7 @@ import {
   type BenchmarkAgent,
   disturbanceOf,
   type EvaluationEvent,
-  isDisturbed,
+  isUnderLoad,
   type MeasuredRequest,
   PlatformError,
   type RequestProgress,
@@ -129,7 +129,7 @@ export class Measuring {
           this.results.put(measurement);
           replaced++;
         }
-        if (!isDisturbed(measurement)) continue;
+        if (!isUnderLoad(measurement)) continue;
         this.#isQuiet = false;
         note(`the machine is still busy: ${tasks.length - replaced} of them stay as they are`);
         break;

@@ -36,7 +36,7 @@ export function noiseWarnings({ measurements: taken, spread, threads, cores }: N
     again: AGAIN,
     shared:
       shared > 0
-        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or ${DISTURBED_AGAIN}`
+        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or measure them again with --remeasure disturbed`
         : undefined,
     disturbed:
       loaded > 0
