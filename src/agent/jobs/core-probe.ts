@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { PROBE_TRIES, ProbeThreads } from './probe-threads.js';
 import { timeWork, warmUpWork } from './probe-work.js';
@@ -25,7 +26,7 @@ const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
 
 /** Tells whether something that the operating system does not see slows the cores of this process. */
 export interface CoreProbe {
-  /** Nanoseconds of a fixed piece of work, now, on the slowest of as many cores as a runtime has threads. */
+  /** Nanoseconds of a fixed piece of work, now, on the slowest of as many cores as a runtime with so many threads uses. */
   take(threads: number): Promise<number>;
   /** Whether a probe of this duration says that a core is shared. Later probes may show that an earlier one was slow. */
   isShared(probeNs: number): boolean;
@@ -64,7 +65,8 @@ export class WorkProbe implements CoreProbe {
       warmUpWork();
       for (let probe = 0; probe < FIRST_PROBES; probe++) this.learn(this.#time());
     }
-    const others = threads - 1;
+    // More threads than cores would be neighbours of each other.
+    const others = Math.min(threads, availableParallelism()) - 1;
     if (others > 0) await untilIdle();
     this.#others.ask(others);
     const ownNs = this.#time();

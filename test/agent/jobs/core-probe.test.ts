@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { WorkProbe } from '../../../src/agent/jobs/core-probe.js';
+import { needsLinux } from '../support/processes.js';
 
 /** A clock that says how long each try takes: each reads it twice. */
 function clockOf(durations: Iterator<number, void>) {
@@ -51,6 +54,13 @@ describe('a probe of the core', () => {
     assert.equal(await probe.take(1), 0);
     for (const threads of [2, 3, 2]) assert.ok((await probe.take(threads)) > 0);
     assert.equal(probe.fastestNs, 0);
+  });
+
+  it('takes no more threads than there are cores, however many the runtime has', { skip: needsLinux }, async () => {
+    const threads = (): number => readdirSync('/proc/self/task').length;
+    const before = threads();
+    assert.ok((await new WorkProbe(() => 0n).take(64)) >= 0);
+    assert.ok(threads() - before < availableParallelism());
   });
 
   // MOST_DROPPED_MS and MOST_DROPPED_SHARE: two seconds, and half of the time of the runs that count.
