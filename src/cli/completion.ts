@@ -39,17 +39,22 @@ function branchesOf(points: readonly CompletionPoint[], indent: string): string 
   return branches.join('\n');
 }
 
-function bash(points: readonly CompletionPoint[]): string {
-  return `_mlmodelscope() {
-  local at='' candidates='' word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+/** Finds the candidates in the syntax that bash and zsh share. @param wordsBefore the words before the one to complete */
+function candidatesAfter(wordsBefore: string, points: readonly CompletionPoint[]): string {
+  return `local at='' candidates='' word
+  for word in "${wordsBefore}"; do
     case "$at/$word" in
       ${casesOf(points)}) at="$at/$word" ;;
     esac
   done
   case "$at" in
 ${branchesOf(points, '    ')}
-  esac
+  esac`;
+}
+
+function bash(points: readonly CompletionPoint[]): string {
+  return `_mlmodelscope() {
+  ${candidatesAfter('${COMP_WORDS[@]:1:COMP_CWORD-1}', points)}
   COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 # Where nothing fits, files are offered.
@@ -60,15 +65,7 @@ complete -o default -F _mlmodelscope mlmodelscope
 function zsh(points: readonly CompletionPoint[]): string {
   return `#compdef mlmodelscope
 _mlmodelscope() {
-  local at='' candidates='' word
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$at/$word" in
-      ${casesOf(points)}) at="$at/$word" ;;
-    esac
-  done
-  case "$at" in
-${branchesOf(points, '    ')}
-  esac
+  ${candidatesAfter('${(@)words[2,CURRENT-1]}', points)}
   compadd -- \${=candidates} || _files
 }
 compdef _mlmodelscope mlmodelscope
