@@ -7,22 +7,14 @@ import { kernelDifferences } from '../../../plugins/dlbricks/bricks/own-graph.js
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { runOptionsOf } from '../../../src/measurement/system.js';
 import { readModel } from '../../../src/onnx/read-model.js';
 import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-conv.js';
 import { agentForSuite } from '../support/running-agent.js';
-import { measureOne, type Setup } from '../support/measure-one.js';
+import { TWO_RUNS } from '../support/measured-bricks.js';
+import { measureOne } from '../support/measure-one.js';
 
-const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
-
-const SETUP: Setup = {
-  warmupRuns: 1,
-  runs: 2,
-  minRuns: 2,
-  timeBudgetMs: 1000,
-  occasion: 1,
-  timeLimitMs: 60_000,
-  memoryLimitBytes: 2 ** 31,
-};
+const RUN_OPTIONS = runOptionsOf(1);
 
 const folder = mkdtempSync(join(tmpdir(), 'dlbricks-weights-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +62,7 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
 
   test('is measured', async () => {
     const [, own] = await convolution('measured.onnx');
-    assert.equal((await measureOne(agent().client, own, RUN_OPTIONS, SETUP)).outcome.kind, 'samples');
+    assert.equal((await measureOne(agent().client, own, RUN_OPTIONS, TWO_RUNS)).outcome.kind, 'samples');
   });
 
   test('is refused by an agent that was not given its file', async () => {

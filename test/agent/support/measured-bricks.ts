@@ -3,13 +3,15 @@ import { type Cut, sequencesOf } from '../../../plugins/dlbricks/cut/cut.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { runOptionsOf } from '../../../src/measurement/system.js';
 import { type InferredValue, layerGraph } from '../../../src/onnx/layer-graph.js';
 import type { Model } from '../../../src/onnx/model.js';
-import { measureAll, setupOf } from './measure-one.js';
+import { measureAll, type Setup, setupOf } from './measure-one.js';
 
-const ALL = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+const ALL = runOptionsOf(1);
 const AS_IT_IS = { ...ALL, optimizationLevel: 'disabled' } as const;
-const SETUP = {
+/** Two runs, which is enough to see whether something runs. */
+export const TWO_RUNS: Setup = {
   warmupRuns: 1,
   runs: 2,
   minRuns: 2,
@@ -17,7 +19,7 @@ const SETUP = {
   occasion: 1,
   timeLimitMs: 60_000,
   memoryLimitBytes: 2 ** 31,
-} as const;
+};
 
 export interface MeasuredBricks {
   readonly bricks: readonly Brick[];
@@ -35,8 +37,8 @@ export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: 
   const bricks = sequencesOf(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
   const context = { footprintBytes: 2 ** 20 };
   const measured = await measureAll(client, [
-    { benchmark: whole, runOptions: ALL, ...setupOf(SETUP) },
-    ...bricks.map((brick) => ({ benchmark: brick, runOptions: AS_IT_IS, context, ...setupOf(SETUP) })),
+    { benchmark: whole, runOptions: ALL, ...setupOf(TWO_RUNS) },
+    ...bricks.map((brick) => ({ benchmark: brick, runOptions: AS_IT_IS, context, ...setupOf(TWO_RUNS) })),
   ]);
   const outcomes = measured.map(({ measurement: { outcome } }) => {
     return outcome.kind === 'samples' ? 'samples' : outcome.message;

@@ -24,10 +24,11 @@ const TARGET: Target = {
   wholeMs: undefined,
 };
 
-function levelOf(measured: LayerFacts): string | undefined {
+/** At which level a layer of no name at a position is found where another one was measured. */
+function levelOf(measured: LayerFacts, asked: LayerFacts = CONV, position = '5'): string | undefined {
   const occurrence: Occurrence = {
     position: '0',
-    name: '',
+    name: measured.name ?? '',
     layers: [measured],
     identity: identityOf([measured]),
     model: 'm',
@@ -35,7 +36,7 @@ function levelOf(measured: LayerFacts): string | undefined {
     ms: 1,
     order: 0,
   };
-  const sequence = { position: '5', name: '', layers: [CONV], identity: identityOf([CONV]) };
+  const sequence = { position, name: '', layers: [asked], identity: identityOf([asked]) };
   return new OccurrenceIndex([occurrence]).find(TARGET, sequence, 'all')?.level;
 }
 
@@ -107,20 +108,7 @@ describe('a layer whose profile lacks prepacked weights', () => {
     outputs: [float(1, 8, 8, 8)],
     activations: [0],
   };
-  const find = (asked: LayerFacts, measured: LayerFacts): string | undefined => {
-    const occurrence: Occurrence = {
-      position: '0',
-      name: measured.name ?? '',
-      layers: [measured],
-      identity: identityOf([measured]),
-      model: 'm',
-      process: 'p',
-      ms: 1,
-      order: 0,
-    };
-    const sequence = { position: '0', name: '', layers: [asked], identity: identityOf([asked]) };
-    return new OccurrenceIndex([occurrence]).find(TARGET, sequence, 'all')?.level;
-  };
+  const find = (asked: LayerFacts, measured: LayerFacts) => levelOf(measured, asked, '0');
 
   test('is found by those that it kept', () => {
     const { operator, outputs } = gemm;
