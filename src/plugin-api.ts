@@ -99,7 +99,7 @@ export { disturbanceOf, isCoreShared, isDisturbed, isUnderLoad, otherLoadOf } fr
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { DEFAULT_REMEASURE, isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
-export { type RunOptions, type System, withFingerprint } from './measurement/system.js';
+export { type RunOptions, runOptionsOf, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export { machineWarnings, type NoiseWarning } from './measurement/noise.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';

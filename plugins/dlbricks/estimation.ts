@@ -5,7 +5,7 @@ import {
   PlatformError,
   type Protocol,
   type Remeasure,
-  type RunOptions,
+  runOptionsOf,
   type UnusableModel,
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/prepare-model.js';
@@ -30,11 +30,6 @@ export interface Estimation {
   readonly remeasure?: Remeasure | undefined;
   /** When it began, by performance.now(). */
   readonly startMs: number;
-}
-
-/** Settings of every session of an evaluation. */
-export function runOptionsOf(threads: number): RunOptions {
-  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
 }
 
 /** Warns of settings that make latencies vary, before anything is measured. */

@@ -15,14 +15,15 @@ import {
   type CommandHost,
   DEFAULT_LIMITS,
   DEFAULT_REMEASURE,
-  type InputOptions,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  type InputOptions,
   loadBatches,
   type OutputOptions,
   prepareOutputs,
   type ProtocolOptions,
   type ReuseOptions,
+  runOptionsOf,
   showEvent,
   type SweepOptions,
   writeShown,
@@ -88,7 +89,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     onEvent: (event) => showEvent(event, progress),
   }).finally(() => progress.stop());
   const [first = COMMAND_DEFAULTS.threads] = threads;
-  const system = await agent.system({ threads: first, executionProvider: 'cpu', optimizationLevel: 'all' });
+  const system = await agent.system(runOptionsOf(first));
   const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable);
   await writeShown(shownLatencies(result, { wide: options.wide ?? false }), outputs, host);
   if (host.signal.aborted) {

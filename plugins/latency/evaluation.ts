@@ -3,6 +3,7 @@ import {
   type Evaluation,
   type EvaluationEvent,
   PlatformError,
+  runOptionsOf,
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
@@ -34,7 +35,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
-    const system = await agent.system({ threads, executionProvider: 'cpu', optimizationLevel: 'all' });
+    const system = await agent.system(runOptionsOf(threads));
     const result = latencyResultOf(timed, system, percentiles);
     for (const row of result.models) {
       const [latencyMs] = 'reason' in row ? [] : Object.values(row.latency_ms);

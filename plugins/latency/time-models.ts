@@ -3,20 +3,20 @@ import {
   type BenchmarkAgent,
   disturbanceOf,
   type EvaluationEvent,
-  isUnderLoad,
-  otherLoadOf,
   isTakenAgain,
   isTakenAgainWhileQuiet,
+  isUnderLoad,
   keepWholeModel,
   type Limits,
   type LoadedModel,
   type Measurement,
   type MeasureRequest,
+  otherLoadOf,
   PlatformError,
   type Protocol,
   type Remeasure,
   type ResultStore,
-  type RunOptions,
+  runOptionsOf,
   setupKey,
   weightlessBenchmark,
   withOwnWeights,
@@ -59,10 +59,6 @@ interface Task extends WholeModel {
 }
 
 const OCCASION = 1;
-
-function runOptionsOf(threads: number): RunOptions {
-  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
-}
 
 async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
   const filled = weightlessBenchmark(model);

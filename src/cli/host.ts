@@ -8,6 +8,7 @@ import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
+import { runOptionsOf } from '../measurement/system.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { loadModel } from '../registry/load-model.js';
 import { resolvePredictionModel } from '../registry/resolve-prediction-model.js';
@@ -31,7 +32,7 @@ export interface OwnedHost extends CommandHost {
 }
 
 /** Settings that every agent can describe itself with. */
-const ANY_RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+const ANY_RUN_OPTIONS = runOptionsOf(1);
 
 /**
  * Without this, the library prints its own message beside ours for every failure. The library's variables can turn it

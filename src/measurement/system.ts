@@ -12,6 +12,11 @@ export const runOptionsSchema = z.strictObject({
 
 export type RunOptions = z.infer<typeof runOptionsSchema>;
 
+/** How models run unless somebody asks for something else. */
+export function runOptionsOf(threads: number): RunOptions {
+  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
+}
+
 /** Everything that a measurement depends on besides the benchmark and the protocol. */
 export const systemSchema = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),

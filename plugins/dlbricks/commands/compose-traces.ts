@@ -7,13 +7,13 @@ import {
   EXIT_PARTIAL,
   type LoadedModel,
   loadModels,
+  oneLine,
   PlatformError,
   prepareOutputs,
+  runOptionsOf,
   type TracedModel,
-  oneLine,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { runOptionsOf } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,

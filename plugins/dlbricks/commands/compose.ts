@@ -9,6 +9,7 @@ import {
   prepareOutputs,
   type Protocol,
   type ResultStore,
+  runOptionsOf,
   type System,
   withFingerprint,
   writeShown,
@@ -16,7 +17,6 @@ import {
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
-import { runOptionsOf } from '../estimation.js';
 import { composeAll } from '../evaluate.js';
 import { readResults } from '../exchange/results-file.js';
 import { knownResults, KnownResults, wantedOfNeed } from '../measure/results.js';

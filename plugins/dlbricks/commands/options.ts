@@ -18,11 +18,11 @@ import {
   type OutputOptions,
   PlatformError,
   type ProtocolOptions,
+  runOptionsOf,
   wholeNumberOption,
 } from '../../../src/plugin-api.js';
 import type { CutSettings } from '../bricks/prepare-model.js';
 import { type Cut, CUTS } from '../cut/cut.js';
-import { runOptionsOf } from '../estimation.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
 

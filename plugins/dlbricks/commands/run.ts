@@ -12,11 +12,12 @@ import {
   loadEvaluation,
   PlatformError,
   prepareOutputs,
+  runOptionsOf,
   showEvent,
   type UnusableModel,
   writeExports,
 } from '../../../src/plugin-api.js';
-import { type Estimation, runOptionsOf } from '../estimation.js';
+import type { Estimation } from '../estimation.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';

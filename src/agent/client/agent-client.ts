@@ -7,6 +7,7 @@ import type { LayerTrace } from '../layer-trace.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
+import { runOptionsOf } from '../../measurement/system.js';
 import * as wire from '../wire/benchmark-wire.js';
 
 const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
@@ -15,7 +16,7 @@ const { traceBenchmark } = TraceServiceService;
 const DESCRIBE_DEADLINE_MS = 10_000;
 
 /** The abilities of an agent do not depend on these. */
-const ANY_RUN = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+const ANY_RUN = runOptionsOf(1);
 
 /** The time limit of a call, with waiting behind other clients' measurements. */
 const INFER_TYPES_DEADLINE_MS = 30 * 60_000;

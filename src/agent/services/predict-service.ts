@@ -13,7 +13,7 @@ import {
   type ResetResponse,
   type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
-import type { RunOptions } from '../../measurement/system.js';
+import { runOptionsOf } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
 import { imageInputOf, type PredictionModel } from '../../registry/prediction-model.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
@@ -79,7 +79,7 @@ function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
 /** Adds the platform's service that opens models and predicts with them. Each has a process of its own. */
 export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
   const { machine, framework, runner, calls, resolveModel, isAllowedAddress = isPublicAddress } = service;
-  const runOptions: RunOptions = { threads: machine.cores, executionProvider: 'cpu', optimizationLevel: 'all' };
+  const runOptions = runOptionsOf(machine.cores);
   const limits = { timeLimitMs: JOB_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(machine) };
   const models = new OpenModels({ runner, runOptions, limits });
 

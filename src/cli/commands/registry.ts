@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { addAgentOptions, type AgentOptions } from '../../command/options.js';
-import type { System } from '../../measurement/system.js';
+import { runOptionsOf, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
@@ -33,7 +33,7 @@ async function agentsAt(
     return agents.map(({ models, ...agent }) => ({ ...agent, models: models.map(({ name }) => name) }));
   }
   const agent = await host.connect(address, framework);
-  const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+  const system = await agent.system(runOptionsOf(1));
   return [{ address: address ?? null, ...system }];
 }
 

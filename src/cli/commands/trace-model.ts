@@ -12,7 +12,7 @@ import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
-import type { System } from '../../measurement/system.js';
+import { runOptionsOf, type System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
@@ -116,7 +116,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       checkDimensions([loaded], dimension);
       const { name, model } = loaded;
       const agent = await host.connect(address, framework);
-      const runOptions = { threads, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+      const runOptions = runOptionsOf(threads);
       const system = await agent.system(runOptions);
       const attributes = {
         model_name: name,
