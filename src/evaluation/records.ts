@@ -36,6 +36,8 @@ const partSchema = z.strictObject({
   content: z.string(),
 });
 
+const arrivalSchema = z.strictObject({ evaluation: z.string() });
+
 const eventSchema = z.strictObject({
   evaluation: z.string(),
   /** The sequence number with leading zeros. */
@@ -53,6 +55,9 @@ export function eventKey(evaluation: string, sequence: number): Pick<EventDocume
 
 export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
+/** An evaluation whose submission is being stored. */
+export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
+
 const RECORDS: CollectionDefinition<EvaluationRecord> = {
   name: 'submitted_evaluations',
   schema: recordSchema,
@@ -67,6 +72,13 @@ const PARTS: CollectionDefinition<SubmissionPart> = {
   indexes: [],
 };
 
+const ARRIVALS: CollectionDefinition<Arrival> = {
+  name: 'arriving_submissions',
+  schema: arrivalSchema,
+  key: ['evaluation'],
+  indexes: [],
+};
+
 const EVENTS: CollectionDefinition<EventDocument> = {
   name: 'evaluation_events',
   schema: eventSchema,
@@ -78,9 +90,16 @@ const EVENTS: CollectionDefinition<EventDocument> = {
 export interface EvaluationCollections {
   readonly records: Collection<EvaluationRecord>;
   readonly parts: Collection<SubmissionPart>;
+  /** Says which parts may lack a record: the server ended while it stored them. */
+  readonly arrivals: Collection<Arrival>;
   readonly events: Collection<EventDocument>;
 }
 
 export function evaluationCollections(store: ResultStore): EvaluationCollections {
-  return { records: store.collection(RECORDS), parts: store.collection(PARTS), events: store.collection(EVENTS) };
+  return {
+    records: store.collection(RECORDS),
+    parts: store.collection(PARTS),
+    arrivals: store.collection(ARRIVALS),
+    events: store.collection(EVENTS),
+  };
 }

@@ -10,7 +10,7 @@ import { evaluationCollections, type EvaluationCollections, type EvaluationRecor
 import type { Described } from './loading/messages.js';
 import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
 import { ResultCache } from './results.js';
-import { putSubmission } from './submission-store.js';
+import { putSubmission, removeHalfSubmissions } from './submission-store.js';
 import { unmetRequirements } from '../manifest/index.js';
 
 /** Evaluations that have not ended. */
@@ -111,14 +111,13 @@ export class Platform {
     if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
     const { digest, name, plugin, requirements } = described;
     if (known !== undefined) {
-      if (known.digest === digest) return known;
+      if (known.digest === digest) return await this.#takenOn(known);
       throw new PlatformError(
         'usage',
         `evaluation_id: ${id} is another evaluation already; make a new id for this one`,
       );
     }
     if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
-    await putSubmission(id, submission, this.#collections.parts);
     const now = new Date().toISOString();
     const record: EvaluationRecord = {
       id,
@@ -131,8 +130,19 @@ export class Platform {
       changedAt: now,
       traceContext: { ...traceContext },
     };
-    await this.#collections.records.put(record);
+    await putSubmission(record, submission, this.#collections);
     this.#add(await EvaluationJob.open(record, this.#collections, requirements));
+    return record;
+  }
+
+  /** An evaluation that was submitted before. Where the store failed right after it had its record, nobody runs it yet. */
+  async #takenOn(known: EvaluationRecord): Promise<EvaluationRecord> {
+    const { id } = known;
+    // A job is there until the store has the state of its end.
+    if (this.#jobs.has(id)) return known;
+    const record = (await this.#collections.records.get({ id })) ?? known;
+    const isUnended = record.state === 'queued' || record.state === 'running';
+    if (isUnended) this.#add(await EvaluationJob.open(record, this.#collections));
     return record;
   }
 
@@ -238,6 +248,7 @@ export class Platform {
   }
 
   async #resume(): Promise<void> {
+    await removeHalfSubmissions(this.#collections);
     for (const state of ['queued', 'running'] as const) {
       for await (const record of this.#collections.records.find({ state })) {
         const job = await EvaluationJob.open(record, this.#collections);

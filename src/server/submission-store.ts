@@ -1,21 +1,50 @@
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
-import type { SubmissionPart } from '../evaluation/records.js';
+import type { EvaluationCollections, EvaluationRecord, SubmissionPart } from '../evaluation/records.js';
 
 /** Bytes in one document, so few that a part keeps nobody waiting. */
 const PART_BYTES = 2 ** 20;
 
-/** Stores a submission, so that it can run after a restart of the server. */
+type SubmissionCollections = Omit<EvaluationCollections, 'events'>;
+
+/**
+ * Stores a submission with its record, so that it can run after a restart of the server. Without its record it is not
+ * there: {@link removeHalfSubmissions} removes its parts.
+ */
 export async function putSubmission(
-  evaluation: string,
+  record: EvaluationRecord,
   submission: Uint8Array,
-  parts: Collection<SubmissionPart>,
+  collections: SubmissionCollections,
 ): Promise<void> {
-  const bytes = Buffer.from(submission.buffer, submission.byteOffset, submission.length);
-  for (let start = 0, part = 0; start < bytes.length; start += PART_BYTES, part++) {
-    const content = bytes.subarray(start, start + PART_BYTES).toString('base64');
-    await parts.put({ evaluation, part: String(part).padStart(4, '0'), content });
+  const { records, parts, arrivals } = collections;
+  const arrival = { evaluation: record.id };
+  await arrivals.put(arrival);
+  try {
+    // Those of an attempt that failed, which may be more than the new ones.
+    await parts.delete(arrival);
+    const bytes = Buffer.from(submission.buffer, submission.byteOffset, submission.length);
+    for (let start = 0, part = 0; start < bytes.length; start += PART_BYTES, part++) {
+      const content = bytes.subarray(start, start + PART_BYTES).toString('base64');
+      await parts.put({ ...arrival, part: String(part).padStart(4, '0'), content });
+    }
+    await records.put(record);
+  } catch (error) {
+    // Where the store fails now as well, the next server removes it.
+    await removeHalf(record.id, collections).catch(() => undefined);
+    throw error;
   }
+  // Where this fails, the next server sees that there is a record.
+  await arrivals.delete(arrival).catch(() => undefined);
+}
+
+/** Removes the submissions that a server had not stored completely when it ended. */
+export async function removeHalfSubmissions(collections: SubmissionCollections): Promise<void> {
+  for await (const { evaluation } of collections.arrivals.find({})) await removeHalf(evaluation, collections);
+}
+
+async function removeHalf(id: string, { records, parts, arrivals }: SubmissionCollections): Promise<void> {
+  if ((await records.get({ id })) === undefined) await parts.delete({ evaluation: id });
+  await arrivals.delete({ evaluation: id });
 }
 
 /** @throws PlatformError `storage` where the store does not have it */

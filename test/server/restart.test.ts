@@ -5,39 +5,24 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
+import { never, withChanges } from './changing-store.js';
 import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
 const ID = 'evaluation-1';
 
-/** A method of an object, or something else that it has. */
-function ownOf<T extends object>(target: T, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name);
-  return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-}
-
 /** A store whose server is killed after so many changes that come after the last event. */
 function killedAfter(changes: number, store: ResultStore): ResultStore {
   let left = Infinity;
-  const collection: ResultStore['collection'] = (definition) => {
-    const documents = store.collection(definition);
-    const change = async (work: () => Promise<unknown>): Promise<unknown> => {
-      if (left-- <= 0) return new Promise(() => {});
-      return work();
-    };
-    return new Proxy(documents, {
-      get: (target, name) => {
-        if (name === 'delete') return (match: object) => change(() => target.delete(match));
-        if (name !== 'put') return ownOf(target, name);
-        return async (document: Parameters<typeof target.put>[0]) => {
-          await change(() => target.put(document));
-          if ('event' in document && JSON.stringify(document.event).includes('"kind":"done"')) left = changes;
-        };
-      },
-    });
-  };
-  return new Proxy(store, { get: (target, name) => (name === 'collection' ? collection : ownOf(target, name)) });
+  return withChanges(store, async (work, document) => {
+    if (left-- <= 0) return never();
+    await work();
+    if (document !== undefined && 'event' in document && JSON.stringify(document.event).includes('"kind":"done"')) {
+      left = changes;
+    }
+    return undefined;
+  });
 }
 
 describe('a server that is started again', deadline, () => {

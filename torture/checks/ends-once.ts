@@ -27,15 +27,17 @@ export function assertEndsOnce(events: readonly LoggedEvent[]): void {
 export function storedEvents(folder: string, id: string): Promise<readonly LoggedEvent[]> {
   const open = openEmbeddedStore.bind(undefined, folder);
   return withWholeStore(open, async (store) => {
-    const { events, records, parts } = evaluationCollections(store);
+    const { events, records, parts, arrivals } = evaluationCollections(store);
     const stored: LoggedEvent[] = [];
     for await (const { sequence, at, event } of events.find({ evaluation: id })) {
       stored.push({ sequence: Number(sequence), at, event });
     }
     const record = await records.get({ id });
     if (record?.state !== 'done') throw new Error(`the evaluation is ${record?.state ?? 'not there'} in the store`);
-    for await (const { part } of parts.find({ evaluation: id }))
-      throw new Error(`part ${part} of what was submitted stays`);
+    for await (const { evaluation, part } of parts.find({})) {
+      throw new Error(`part ${part} of what was submitted as ${evaluation} stays`);
+    }
+    for await (const { evaluation } of arrivals.find({})) throw new Error(`${evaluation} is still being stored`);
     return stored;
   });
 }

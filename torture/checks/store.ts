@@ -20,9 +20,10 @@ export async function withWholeStore<T>(open: Open, use: (store: ResultStore) =>
   const warnings: string[] = [];
   const store = await open({ onWarning: (message) => void warnings.push(message) });
   try {
-    const { records, parts, events } = evaluationCollections(store);
+    const { records, parts, arrivals, events } = evaluationCollections(store);
     await readAll(records);
     await readAll(parts);
+    await readAll(arrivals);
     await readAll(events);
     await readAll(store.collection(EVALUATION_DOCUMENTS));
     await readAll(store.collection(PERFORMANCE_DOCUMENTS));

@@ -8,7 +8,7 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { briefly, type Failure, failureOfDeath } from '../failure.js';
+import { type Failure, failureOfDeath } from '../failure.js';
 import type { JobEnd } from './job-end.js';
 import {
   type Assignment,
@@ -23,6 +23,9 @@ import { watchMemory } from './watch-memory.js';
 
 /** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
 const START_LIMIT_MS = 60_000;
+
+/** Times that a process is started which is killed while it starts. */
+const MOST_STARTS = 3;
 
 const LAST_WORDS_LENGTH = 4096;
 
@@ -60,6 +63,12 @@ interface Enforcement {
 }
 
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
+
+interface NotStarted {
+  /** By somebody else, as by the kernel where memory runs out. */
+  readonly wasKilled: boolean;
+  readonly problem: string;
+}
 
 interface Exit {
   readonly exitCode: number | null;
@@ -112,8 +121,9 @@ export class WorkerProcess {
     });
     this.#exit = new Promise<Exit>((resolve) => {
       this.#child.once('close', (exitCode, signal) => resolve({ exitCode, signal }));
-      this.#child.on('error', () => {
+      this.#child.on('error', (error) => {
         this.#alive = false;
+        this.#lastWords += error.message;
         resolve({ exitCode: null, signal: null });
       });
     }).then((exit) => {
@@ -122,8 +132,21 @@ export class WorkerProcess {
     });
   }
 
-  /** @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder */
+  /**
+   * A process that is killed while it starts, perhaps for the memory of another program, is started again.
+   *
+   * @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder
+   */
   static async start(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess> {
+    for (let starts = 1; ; starts++) {
+      const started = await WorkerProcess.#startOnce(framework, fastestProbe);
+      if (started instanceof WorkerProcess) return started;
+      if (!started.wasKilled || starts === MOST_STARTS) throw new PlatformError('unavailable', started.problem);
+    }
+  }
+
+  /** @throws PlatformError `storage` where it can get no folder */
+  static async #startOnce(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess | NotStarted> {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
     await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
@@ -131,16 +154,25 @@ export class WorkerProcess {
       throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
     });
     const measuring = new WorkerProcess(framework, folder, workingFolder, fastestProbe);
-    const tooLate = setTimeout(() => measuring.#end(), START_LIMIT_MS);
+    let isLate = false;
+    const tooLate = setTimeout(() => {
+      isLate = true;
+      measuring.#end();
+    }, START_LIMIT_MS);
     const report = await Promise.race([measuring.#nextReport(), measuring.#exit]);
     clearTimeout(tooLate);
-    if (!('kind' in report) || report.kind !== 'ready') {
-      await measuring.kill();
-      const said = briefly(measuring.#lastWords);
-      throw new PlatformError('unavailable', `the worker process does not start${said === '' ? '' : `: ${said}`}`);
+    if ('kind' in report && report.kind === 'ready') {
+      measuring.#startBytes = report.residentBytes;
+      return measuring;
     }
-    measuring.#startBytes = report.residentBytes;
-    return measuring;
+    await measuring.kill();
+    if (isLate) {
+      const problem = `the worker process does not start within ${START_LIMIT_MS / 1000} s`;
+      return { wasKilled: false, problem: `${problem}; the machine may be out of memory or very busy` };
+    }
+    const { exitCode, signal } = await measuring.#exit;
+    const { message } = failureOfDeath(exitCode, signal, measuring.#lastWords);
+    return { wasKilled: signal === 'SIGKILL', problem: `the worker process does not start: ${message}` };
   }
 
   get pid(): number {

@@ -10,6 +10,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
+import { refusal } from '../../rpc/support/refusal.js';
 import { isRunning, measuringProcessesOf, needsLinux, until } from '../support/processes.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
@@ -49,6 +50,53 @@ describe('worker processes', () => {
     await client.close();
     // It is asked to end once it has started, which is after the agent has closed.
     await until(() => measuringProcessesOf(process.pid).length === 0);
+  });
+
+  /** Kills the processes that start next, as soon as they are there. @returns stops it, with how many were killed */
+  function killStarting(most: number): () => number {
+    const killed = new Set<number>();
+    const killing = setInterval(() => {
+      for (const pid of measuringProcessesOf(process.pid)) {
+        if (killed.size < most && !killed.has(pid)) process.kill(pid, 'SIGKILL');
+        if (killed.size < most) killed.add(pid);
+      }
+    }, 5);
+    return () => {
+      clearInterval(killing);
+      return killed.size;
+    };
+  }
+
+  test('one that is killed while it starts is started again', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    const stop = killStarting(2);
+    try {
+      const { outcome } = await measureOne(client, relu, runOptions, protocol);
+      assert.equal(outcome.kind, 'samples');
+      assert.equal(stop(), 2);
+    } finally {
+      stop();
+      await client.close();
+      await agent.close();
+    }
+  });
+
+  test('one that is killed each time that it starts is an error', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    const stop = killStarting(Infinity);
+    try {
+      await assert.rejects(
+        measureOne(client, relu, runOptions, protocol),
+        refusal('unavailable', /the worker process does not start: the worker process was killed/),
+      );
+      assert.ok(stop() >= 3);
+    } finally {
+      stop();
+      await client.close();
+      await agent.close();
+    }
   });
 
   test('a terminal’s interrupt does not reach a measurement', { skip: needsLinux, timeout }, async () => {

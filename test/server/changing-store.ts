@@ -1,0 +1,33 @@
+import type { ResultStore } from '../../src/store/result-store.js';
+
+/** A method of an object, or something else that it has. */
+function ownOf<T extends object>(target: T, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+}
+
+/** What becomes of a change of a killed process. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/**
+ * A store whose changes go through a function.
+ *
+ * @param change makes a change by calling `work`, or not; `document` is what is put
+ */
+export function withChanges(
+  store: ResultStore,
+  change: (work: () => Promise<unknown>, document?: object) => Promise<unknown>,
+): ResultStore {
+  const collection: ResultStore['collection'] = (definition) => {
+    return new Proxy(store.collection(definition), {
+      get: (target, name) => {
+        if (name === 'delete') return (match: object) => change(() => target.delete(match));
+        if (name !== 'put') return ownOf(target, name);
+        return (document: Parameters<typeof target.put>[0]) => change(() => target.put(document), document);
+      },
+    });
+  };
+  return new Proxy(store, { get: (target, name) => (name === 'collection' ? collection : ownOf(target, name)) });
+}
