@@ -15,6 +15,7 @@ const HOUSES = [
       ['registry'],
       ['agent', 'directory'],
       ['evaluation'],
+      ['measuring'],
       ['command', 'server'],
       ['cli', 'client-api.ts', 'plugin-api.ts'],
     ],

@@ -16,6 +16,7 @@ const PLUGIN_PARTS = ['cut', 'bricks', 'measure', 'estimate'];
 export const TARGETS: readonly Target[] = [
   ...PLUGIN_PARTS.map((part) => ({ code: `plugins/dlbricks/${part}`, tests: `test/plugins/dlbricks/${part}` })),
   { code: 'src/measurement', tests: 'test/measurement' },
+  { code: 'src/measuring', tests: 'test/measuring' },
   {
     code: 'src/rpc',
     tests: 'test/rpc',

@@ -82,6 +82,11 @@ export type {
   RequestProgress,
 } from './agent/benchmark-agent.js';
 export { withOwnWeights } from './agent/own-weights.js';
+export { knownResults, KnownResults, type Wanted, wantedOf } from './measuring/known-results.js';
+export { Measuring, type MeasuringContext } from './measuring/measuring.js';
+export { type Phase, phaseOf } from './measuring/phase.js';
+export { RunProgress } from './measuring/run-progress.js';
+export { distinctTasks, type Task, taskKey } from './measuring/task.js';
 export { footprintClass } from './composite/footprint.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
@@ -94,14 +99,15 @@ export {
   type MeasurementSetup,
   setupKey,
   storedMeasurementSchema,
+  subjectKey,
 } from './measurement/measurement.js';
-export { disturbanceOf, isCoreShared, isDisturbed, isUnderLoad, otherLoadOf } from './measurement/disturbance.js';
+export { disturbanceOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
-export { DEFAULT_REMEASURE, isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from './measurement/remeasure.js';
+export { DEFAULT_REMEASURE, type Remeasure } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, runOptionsOf, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
-export { machineWarnings, type NoiseWarning } from './measurement/noise.js';
+export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
 export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cliProgress from 'cli-progress';
-import type { MeasuringContext } from '../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../src/measuring/measuring.js';
 import { summaryLines } from '../../plugins/dlbricks/report/summary-lines.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';

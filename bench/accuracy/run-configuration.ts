@@ -1,5 +1,5 @@
 import { runEstimation } from '../../plugins/dlbricks/estimation.js';
-import type { MeasuringContext } from '../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../src/measuring/measuring.js';
 import type { EstimateResult } from '../../plugins/dlbricks/report/evaluation-result.js';
 import type { Report } from '../../plugins/dlbricks/report/report.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';

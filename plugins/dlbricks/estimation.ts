@@ -2,6 +2,7 @@ import {
   type BenchmarkAgent,
   type Limits,
   type LoadedModel,
+  type MeasuringContext,
   PlatformError,
   type Protocol,
   type Remeasure,
@@ -10,7 +11,6 @@ import {
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/prepare-model.js';
 import { type EstimateRequest, evaluateAll } from './evaluate.js';
-import type { MeasuringContext } from './measure/measure-all.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
 import { type Report, reportOf } from './report/report.js';

@@ -1,11 +1,20 @@
 import {
   DEFAULT_REMEASURE,
   type EvaluationEvent,
+  KnownResults,
   type LoadedModel,
   type Measurement,
+  Measuring,
+  type MeasuringContext,
+  type Phase,
+  phaseOf,
   PlatformError,
   type Remeasure,
+  RunProgress,
+  subjectKey,
   type System,
+  type Task,
+  taskKey,
   type UnusableModel,
 } from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
@@ -14,23 +23,11 @@ import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/
 import { kernelsOf } from './bricks/recipe.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { spreadBetweenOccasions } from './estimate/brick-latency.js';
-import { benchmarkKey, type Observations } from './estimate/observations.js';
+import { type Observations, observationsOf } from './estimate/observations.js';
 import { compose, type Estimate } from './estimate/compose.js';
-import { Measuring, type MeasuringContext } from './measure/measure-all.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { type Phase, phaseOf } from './measure/phase.js';
-import { KnownResults } from './measure/results.js';
-import { RunProgress } from './measure/run-progress.js';
-import {
-  firstTasks,
-  FIRST_OCCASION,
-  type MeasureSettings,
-  SECOND_OCCASION,
-  type Task,
-  taskKey,
-  wholeModelTasks,
-} from './measure/tasks.js';
+import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult, PhaseCost } from './report/evaluation-result.js';
 import { counted } from './report/words.js';
 
@@ -296,7 +293,7 @@ async function repeatBricks(
 ): Promise<PhaseCost> {
   let cost = NO_COST;
   for (;;) {
-    const observations = evaluating.results.observations();
+    const observations = observationsOf(evaluating.results.measurements());
     const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
@@ -332,7 +329,7 @@ export function composeAll(
   settings: ComposeSettings,
 ): EstimateResult {
   const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs } = settings;
-  const observations = results.observations();
+  const observations = observationsOf(results.measurements());
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(inContext, observations);
   const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
@@ -374,6 +371,6 @@ function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): E
 
 /** All measurements of the models' bricks, each occasion once. */
 function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
-  const keys = new Set(needs.map(({ signature, context }) => benchmarkKey(signature, context)));
+  const keys = new Set(needs.map(({ signature, context }) => subjectKey(signature, context)));
   return [...keys].flatMap((key) => observations.get(key) ?? []);
 }

@@ -1,13 +1,4 @@
-import {
-  disturbanceOf,
-  isCoreShared,
-  isUnderLoad,
-  type Measurement,
-  otherLoadOf,
-  type System,
-  trimmedMean,
-  z,
-} from '../../src/plugin-api.js';
+import { disturbanceOf, measurementWarnings, type System, trimmedMean, z } from '../../src/plugin-api.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -74,24 +65,6 @@ function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles:
   };
 }
 
-function noiseWarnings(measurements: readonly Measurement[]): readonly string[] {
-  const [disturbed, shared] = [measurements.filter(isUnderLoad), measurements.filter(isCoreShared)];
-  const most = (Math.max(...disturbed.map(otherLoadOf)) * 100).toFixed(0);
-  const ofAll = (some: readonly Measurement[]): string => `${some.length} of ${measurements.length} models`;
-  return [
-    ...(disturbed.length === 0
-      ? []
-      : [
-          `${ofAll(disturbed)} were disturbed by other processes, which took up to ${most} % of the processors' time; stop them and run the same command again (--remeasure disturbed)`,
-        ]),
-    ...(shared.length === 0
-      ? []
-      : [
-          `another machine ran on the same core while ${ofAll(shared)} were timed; use a machine with cores of its own, or time them again with --remeasure disturbed`,
-        ]),
-  ];
-}
-
 /** What was timed, as a document. */
 export function latencyResultOf(
   timed: readonly TimedModel[],
@@ -99,6 +72,8 @@ export function latencyResultOf(
   percentiles: readonly number[],
   unusable: readonly LatencyRow[] = [],
 ): LatencyResult {
+  const measurements = timed.flatMap(({ measurement }) => measurement ?? []);
+  const mostThreads = Math.max(0, ...timed.map(({ threads }) => threads));
   return {
     processor,
     cores,
@@ -106,7 +81,7 @@ export function latencyResultOf(
     framework_version: frameworkVersion,
     percentiles: [...percentiles],
     models: [...timed.map((model) => rowOf(model, percentiles)), ...unusable],
-    warnings: [...noiseWarnings(timed.flatMap(({ measurement }) => measurement ?? []))],
+    warnings: measurementWarnings(measurements, { threads: mostThreads, cores }).map(({ message }) => message),
   };
 }
 

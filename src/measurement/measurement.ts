@@ -61,6 +61,11 @@ export const measurementSchema = z.strictObject({
 
 export type Measurement = z.infer<typeof measurementSchema>;
 
+/** The subject of a measurement: a benchmark in a context. */
+export function subjectKey(signature: string, context: Context | undefined): string {
+  return context === undefined ? signature : `${signature} among ${context.footprintBytes} bytes`;
+}
+
 /** The setup of a measurement, as its key contains it. */
 export type MeasurementSetup = Pick<Measurement, 'protocol' | 'context' | 'occasion'>;
 

@@ -1,4 +1,6 @@
 import type { Conditions } from './conditions.js';
+import { isCoreShared, isUnderLoad } from './disturbance.js';
+import type { Measurement } from './measurement.js';
 
 /** Causes of noise, and their remedies. */
 export interface NoiseWarning {
@@ -85,4 +87,34 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
     );
   }
   return warnings;
+}
+
+/** Without the option, the stored measurements are used again. */
+const AGAIN = 'and measure again with --remeasure all';
+
+const DISTURBED_AGAIN = 'run the same command again, which takes these measurements again (--remeasure disturbed)';
+
+/** Warnings of what disturbed measurements that a store keeps; none on a quiet machine. */
+export function measurementWarnings(
+  taken: readonly Measurement[],
+  { threads, cores }: Pick<MachineFacts, 'threads' | 'cores'>,
+): readonly NoiseWarning[] {
+  // What failed has no latency that anything could have disturbed.
+  const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
+  const [shared, loaded] = [measurements.filter(isCoreShared).length, measurements.filter(isUnderLoad).length];
+  return machineWarnings({
+    conditions: measurements.flatMap(({ conditions }) => conditions ?? []),
+    threads,
+    cores,
+    again: AGAIN,
+    shared:
+      shared > 0
+        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or measure them again with --remeasure disturbed`
+        : undefined,
+    disturbed:
+      loaded > 0
+        ? (share) =>
+            `${loaded} of ${measurements.length} measurements were disturbed by other processes, which took ${share} of the processors' time; stop them and ${DISTURBED_AGAIN}`
+        : undefined,
+  });
 }

@@ -4,6 +4,8 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
+  knownResults,
+  KnownResults,
   loadModels,
   PlatformError,
   prepareOutputs,
@@ -19,8 +21,8 @@ import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../evaluate.js';
 import { readResults } from '../exchange/results-file.js';
-import { knownResults, KnownResults, wantedOfNeed } from '../measure/results.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
+import { wantedOfNeed } from '../measure/wanted-need.js';
 import { reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';

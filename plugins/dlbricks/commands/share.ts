@@ -6,14 +6,16 @@ import {
   addTableOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
+  knownResults,
   loadModels,
   prepareOutputs,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf, prepareOrRefuse } from '../bricks/prepare-model.js';
-import { knownResults, wantedOfNeed } from '../measure/results.js';
+import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
+import { wantedOfNeed } from '../measure/wanted-need.js';
 import { heatMapSvg } from '../sharing/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { sharingResult, sharingText } from '../sharing/sharing-result.js';
@@ -57,7 +59,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const wanted = models.flatMap(({ recipe }) =>
         modelNeeds(recipe, system, measuring.protocol).map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring)),
       );
-      const observations = (await knownResults(wanted, system, store)).observations();
+      const observations = observationsOf((await knownResults(wanted, system, store)).measurements());
       const sharing = sharingAmong(models, system, observations);
       const result = sharingResult(sharing, {
         cut: settings.cut,

@@ -1,6 +1,6 @@
-import type { Context, Measurement } from '../../../src/plugin-api.js';
+import { type Context, type Measurement, subjectKey } from '../../../src/plugin-api.js';
 import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.js';
-import { benchmarkKey, type Observations } from './observations.js';
+import type { Observations } from './observations.js';
 import { lessOverhead, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
 
 // Runs within one process agree far better than processes at different times do. A brick with a large share is
@@ -89,7 +89,7 @@ export function handingOverLatency(
 
 /** Key of a brick's measurements, or of those of its copies where they are measured instead. */
 export function brickKey({ signature, context: copies }: BrickRecipe, context: Context | undefined): string {
-  return copies === undefined ? benchmarkKey(signature, context) : benchmarkKey(copies.benchmark, undefined);
+  return copies === undefined ? subjectKey(signature, context) : subjectKey(copies.benchmark, undefined);
 }
 
 /**

@@ -1,18 +1,13 @@
-import type { Context, Measurement } from '../../../src/plugin-api.js';
+import { type Measurement, subjectKey } from '../../../src/plugin-api.js';
 
-/** Measurements by {@link benchmarkKey}, one per occasion, all of one machine. */
+/** Measurements by {@link subjectKey}, one per occasion, all of one machine. */
 export type Observations = ReadonlyMap<string, readonly Measurement[]>;
-
-/** The subject of a measurement: a benchmark in a context. */
-export function benchmarkKey(signature: string, context: Context | undefined): string {
-  return context === undefined ? signature : `${signature} among ${context.footprintBytes} bytes`;
-}
 
 /** Measurements in any order, by benchmark and in the order of their occasions. */
 export function observationsOf(measurements: Iterable<Measurement>): Observations {
   const observations = new Map<string, Measurement[]>();
   for (const measurement of measurements) {
-    const key = benchmarkKey(measurement.signature, measurement.context);
+    const key = subjectKey(measurement.signature, measurement.context);
     const others = observations.get(key) ?? [];
     observations.set(key, others);
     others.push(measurement);

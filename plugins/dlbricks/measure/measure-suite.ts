@@ -1,29 +1,30 @@
 import {
   DEFAULT_REMEASURE,
+  distinctTasks,
   footprintClass,
+  KnownResults,
   type Measurement,
+  Measuring,
+  type MeasuringContext,
+  phaseOf,
   PlatformError,
   type Remeasure,
+  RunProgress,
   type System,
+  type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { emptyCall } from '../bricks/empty-call.js';
 import { handingOver } from '../bricks/handing-over.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
-import { Measuring, type MeasuringContext } from './measure-all.js';
-import { phaseOf } from './phase.js';
-import { KnownResults } from './results.js';
-import { RunProgress } from './run-progress.js';
 import {
   type BrickOfModel,
   brickTasks,
   callTask,
   handingOverTask,
-  distinct,
   FIRST_OCCASION,
   type MeasureSettings,
   SECOND_OCCASION,
-  type Task,
 } from './tasks.js';
 
 export interface SuiteResult {
@@ -59,7 +60,7 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
   const on = (occasion: number, some: readonly BrickOfModel[]): readonly Task[] => {
     return some.flatMap((one) => brickTasks(operatorsLabel(one.brick.operators), one, occasion, settings));
   };
-  return distinct([
+  return distinctTasks([
     ...suite.calls.map(({ inputs, outputs }) => {
       return callTask('empty call', emptyCall(inputs, outputs, { joined: false }), settings);
     }),

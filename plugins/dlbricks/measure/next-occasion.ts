@@ -4,8 +4,8 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
 import type { Observations } from '../estimate/observations.js';
-import type { System } from '../../../src/plugin-api.js';
-import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS, type Task } from './tasks.js';
+import type { System, Task } from '../../../src/plugin-api.js';
+import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
 
 /** The precision that bricks need, and its cost limit. */
 export interface Precision {

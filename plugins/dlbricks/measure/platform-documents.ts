@@ -1,6 +1,11 @@
-import { keepWholeModel, type LoadedModel, type Model, type ResultStore } from '../../../src/plugin-api.js';
+import {
+  keepWholeModel,
+  type KnownResults,
+  type LoadedModel,
+  type Model,
+  type ResultStore,
+} from '../../../src/plugin-api.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
-import type { KnownResults } from './results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
 /** Writes the platform's own documents for every measurement of a whole model. It is idempotent. */

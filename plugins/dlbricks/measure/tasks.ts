@@ -1,18 +1,17 @@
-import type { Benchmark, Limits, MeasureRequest, Protocol, RunOptions, System } from '../../../src/plugin-api.js';
+import {
+  type Benchmark,
+  distinctTasks,
+  type Limits,
+  type Protocol,
+  type RunOptions,
+  type System,
+  type Task,
+} from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/copies-in-context.js';
 import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
-import { benchmarkKey } from '../estimate/observations.js';
-
-/** A measurement to take, and its name on a progress bar. */
-export interface Task {
-  readonly label: string;
-  readonly request: MeasureRequest;
-  /** How many sequences one run executes: 1 for a brick. */
-  readonly sequences: number;
-}
 
 /** Settings of all measurements of an evaluation. */
 export interface MeasureSettings {
@@ -104,7 +103,7 @@ export function firstTasks(
     }),
   );
   // Adjacent bricks are measured together, also where they are of different models.
-  return distinct([...calls, ...bricks]);
+  return distinctTasks([...calls, ...bricks]);
 }
 
 /** Each whole model once. */
@@ -114,25 +113,10 @@ export function wholeModelTasks(
   { runOptions, protocol, limits }: MeasureSettings,
 ): readonly Task[] {
   const which = occasion === FIRST_OCCASION ? 'whole' : 'whole, again';
-  return distinct(
+  return distinctTasks(
     models.map(({ recipe, whole }) => {
       const request = { benchmark: whole, runOptions, protocol, occasion, limits };
       return { label: `${recipe.name} (${which})`, request, sequences: recipe.sequences.length };
     }),
   );
-}
-
-/** Key of a task: benchmark, context and occasion. */
-export function taskKey({ benchmark, context, occasion }: MeasureRequest): string {
-  return `${benchmarkKey(benchmark.signature, context)} on ${occasion}`;
-}
-
-/** Each task once, at its first place. */
-export function distinct(tasks: readonly Task[]): readonly Task[] {
-  const byKey = new Map<string, Task>();
-  for (const task of tasks) {
-    const key = taskKey(task.request);
-    if (!byKey.has(key)) byKey.set(key, task);
-  }
-  return [...byKey.values()];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
-import type { MeasuringContext } from '../../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../support/property.js';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
-import type { MeasuringContext } from '../../../plugins/dlbricks/measure/measure-all.js';
+import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import type { BenchmarkAgent, MeasureOptions } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';

@@ -8,7 +8,8 @@ import {
   decomposeKernels,
   type KernelContext,
 } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { wantedOf, wantedOfNeed } from '../../../../plugins/dlbricks/measure/results.js';
+import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
+import { wantedOf } from '../../../../src/measuring/known-results.js';
 import {
   bricksOfModel,
   brickTasks,

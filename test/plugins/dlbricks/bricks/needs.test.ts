@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { brickNeeds, callNeeds, contextOf, modelNeeds, type Need } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Protocol } from '../../../../src/measurement/protocol.js';
 import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { copiesSignature, FOOTPRINT_BYTES, recipeOf, recipeTogether, surrounded } from '../support/measured-bricks.js';
@@ -100,7 +101,7 @@ describe('what a model needs measured', () => {
     'whose bricks run together': recipeTogether([2, 1]),
     'whose outputs are handed over': { ...recipeTogether([2, 1]), handing_over: handed },
   };
-  const keyOf = ({ signature, context }: Need): string => benchmarkKey(signature, context);
+  const keyOf = ({ signature, context }: Need): string => subjectKey(signature, context);
   const composedOf = (recipe: ModelRecipe, needs: readonly Need[]) => {
     const measurements = needs.map(({ signature, protocol, context }) => {
       return sampleMeasurement(0, { signature, protocol, ...(context && { context }) });

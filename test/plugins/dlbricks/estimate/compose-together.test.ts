@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
@@ -47,7 +48,7 @@ describe('a model of bricks that are measured together', () => {
     assert.deepEqual(parts, [
       {
         signature: signatureOf(0),
-        benchmark: benchmarkKey(signatureOf(0), context),
+        benchmark: subjectKey(signatureOf(0), context),
         operators: ['Op0'],
         count: 3,
         measured: { way: 'together' },
@@ -59,7 +60,7 @@ describe('a model of bricks that are measured together', () => {
       },
       {
         signature: signatureOf(1),
-        benchmark: benchmarkKey(signatureOf(1), context),
+        benchmark: subjectKey(signatureOf(1), context),
         operators: ['Op1'],
         count: 1,
         measured: { way: 'together' },

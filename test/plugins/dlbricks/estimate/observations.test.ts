@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { benchmarkKey, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { subjectKey } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import { measuredBrick, measuredCall, measuredTogetherOn } from '../support/measured-bricks.js';
 
@@ -22,7 +23,7 @@ describe('observations', () => {
     assert.equal(observations.size, 3);
     const of = (footprintBytes?: number) => {
       const context = footprintBytes === undefined ? undefined : { footprintBytes };
-      return observations.get(benchmarkKey(signatureOf(0), context));
+      return observations.get(subjectKey(signatureOf(0), context));
     };
     assert.deepEqual([of(), of(2 ** 20), of(2 ** 22), of(2 ** 24)], [[alone], [small, again], [large], undefined]);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { keepPlatformDocuments } from '../../../../plugins/dlbricks/measure/platform-documents.js';
-import { KnownResults } from '../../../../plugins/dlbricks/measure/results.js';
+import { KnownResults } from '../../../../src/measuring/known-results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { Model } from '../../../../src/onnx/model.js';
 import { EVALUATION_DOCUMENTS } from '../../../../src/platform-documents/documents.js';

@@ -7,10 +7,9 @@ import {
   firstTasks,
   type MeasureSettings,
   SECOND_OCCASION,
-  type Task,
-  taskKey,
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
+import { type Task, taskKey } from '../../../../src/measuring/task.js';
 import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { preparedChain } from '../support/chain-model.js';

@@ -1,17 +1,9 @@
-import {
-  type Limits,
-  type Measurement,
-  type MeasurementSetup,
-  type MeasureRequest,
-  type ResultStore,
-  type RunOptions,
-  setupKey,
-  type System,
-  withFingerprint,
-} from '../../../src/plugin-api.js';
-import type { Need } from '../bricks/needs.js';
-import { benchmarkKey, type Observations, observationsOf } from '../estimate/observations.js';
-import { taskKey } from './tasks.js';
+import type { MeasureRequest } from '../agent/benchmark-agent.js';
+import { type Measurement, type MeasurementSetup, setupKey } from '../measurement/measurement.js';
+import type { Limits } from '../measurement/protocol.js';
+import { type RunOptions, type System, withFingerprint } from '../measurement/system.js';
+import type { ResultStore } from '../store/result-store.js';
+import { resultKey, taskKey } from './task.js';
 
 /** A measurement to look up. */
 export interface Wanted extends MeasurementSetup {
@@ -23,22 +15,6 @@ export interface Wanted extends MeasurementSetup {
 /** Key of a request's measurement. */
 export function wantedOf({ benchmark, context, ...rest }: MeasureRequest): Wanted {
   return { signature: benchmark.signature, ...rest, ...(context === undefined ? {} : { context }) };
-}
-
-/** Key of a need's measurement on an occasion. */
-export function wantedOfNeed(
-  { signature, protocol, context, optimizationLevel }: Need,
-  occasion: number,
-  { runOptions, limits }: { readonly runOptions: RunOptions; readonly limits: Limits },
-): Wanted {
-  return {
-    signature,
-    protocol,
-    occasion,
-    limits,
-    runOptions: optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel },
-    ...(context === undefined ? {} : { context }),
-  };
 }
 
 /** Whether a measurement can be reused. A failure can, unless the limit that caused it has been raised. */
@@ -66,8 +42,7 @@ export class KnownResults {
   }
 
   put(measurement: Measurement): void {
-    const { signature, context, occasion } = measurement;
-    this.#measurements.set(`${benchmarkKey(signature, context)} on ${occasion}`, measurement);
+    this.#measurements.set(resultKey(measurement), measurement);
   }
 
   /** Adds all measurements of another collection. */
@@ -75,8 +50,9 @@ export class KnownResults {
     for (const measurement of others.#measurements.values()) this.put(measurement);
   }
 
-  observations(): Observations {
-    return observationsOf(this.#measurements.values());
+  /** All of them, in any order. */
+  measurements(): Iterable<Measurement> {
+    return this.#measurements.values();
   }
 }
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { RunProgress } from '../../../../plugins/dlbricks/measure/run-progress.js';
-import { firstTasks, type Task } from '../../../../plugins/dlbricks/measure/tasks.js';
-import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
-import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
-import { preparedChain } from '../support/chain-model.js';
+import { RunProgress } from '../../src/measuring/run-progress.js';
+import type { Task } from '../../src/measuring/task.js';
+import type { EvaluationEvent } from '../../src/evaluation/event.js';
+import { sampleTasks } from './sample-tasks.js';
 
-const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
-const BRICKS = firstTasks([preparedChain('model', 'Relu', 'Neg', 'Abs', 'Exp')], SYSTEM, SETTINGS);
+const BRICKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs', 'model: Exp');
 const [BRICK] = BRICKS;
 
 type Measuring = Extract<EvaluationEvent, { readonly kind: 'measuring' }>;

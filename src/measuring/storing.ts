@@ -1,4 +1,5 @@
-import type { Measurement, ResultStore } from '../../../src/plugin-api.js';
+import type { Measurement } from '../measurement/measurement.js';
+import type { ResultStore } from '../store/result-store.js';
 
 /** Measurements that are on their way into the store at a time. */
 const MOST_PENDING = 64;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isConclusive, knownResults, wantedOf, wantedOfNeed } from '../../../../plugins/dlbricks/measure/results.js';
+import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
+import { knownResults, wantedOf } from '../../../../src/measuring/known-results.js';
+import type { Task } from '../../../../src/measuring/task.js';
 import {
   FIRST_OCCASION,
   firstTasks,
   type MeasureSettings,
   SECOND_OCCASION,
-  type Task,
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { FailureReason, Measurement } from '../../../../src/measurement/measurement.js';
-import type { Limits } from '../../../../src/measurement/protocol.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import {
   LIMITS,
@@ -116,30 +116,6 @@ describe('what is known already', () => {
       assert.deepEqual(await knownOf(same, measurementOf(brick)), ['model: Op0']);
     });
   });
-});
-
-describe('a measurement saves another one', () => {
-  const failure = (reason: FailureReason): Measurement =>
-    sampleMeasurement(0, { outcome: { kind: 'failure', reason, message: 'no' } });
-  const longer: Limits = { ...LIMITS, timeLimitMs: LIMITS.timeLimitMs * 2 };
-  const larger: Limits = { ...LIMITS, memoryLimitBytes: LIMITS.memoryLimitBytes * 2 };
-  const shorter: Limits = { ...LIMITS, timeLimitMs: LIMITS.timeLimitMs / 2 };
-
-  const cases: readonly (readonly [string, Measurement, Limits, boolean])[] = [
-    ['that has samples', sampleMeasurement(0), longer, true],
-    ['that the runtime refused', failure('unsupported'), longer, true],
-    ['that failed to run', failure('run_failed'), larger, true],
-    ['that timed out', failure('timeout'), LIMITS, true],
-    ['that timed out, within less time', failure('timeout'), shorter, true],
-    ['that timed out, but not within more time', failure('timeout'), longer, false],
-    ['that timed out, at any memory limit', failure('timeout'), larger, true],
-    ['that ran out of memory', failure('out_of_memory'), longer, true],
-    ['that ran out of memory, but not with more of it', failure('out_of_memory'), larger, false],
-    ['but not one that crashed', failure('crashed'), LIMITS, false],
-  ];
-  for (const [what, measurement, asked, expected] of cases) {
-    test(what, () => assert.equal(isConclusive(measurement, asked), expected));
-  }
 });
 
 describe('a need and its request', () => {

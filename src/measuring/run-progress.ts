@@ -1,5 +1,5 @@
-import type { EvaluationEvent } from '../../../src/plugin-api.js';
-import type { Task } from './tasks.js';
+import type { EvaluationEvent } from '../evaluation/event.js';
+import type { Task } from './task.js';
 
 /** Tasks that one process measures now, and how far it is. */
 export interface Underway {

@@ -1,12 +1,8 @@
-import {
-  isTakenAgain,
-  isTakenAgainWhileQuiet,
-  type Remeasure,
-  type ResultStore,
-  type System,
-} from '../../../src/plugin-api.js';
-import { type KnownResults, knownResults, wantedOf } from './results.js';
-import type { Task } from './tasks.js';
+import { isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from '../measurement/remeasure.js';
+import type { System } from '../measurement/system.js';
+import type { ResultStore } from '../store/result-store.js';
+import { type KnownResults, knownResults, wantedOf } from './known-results.js';
+import type { Task } from './task.js';
 
 /** What is measured in one go, and what of it the store had. */
 export interface Phase {

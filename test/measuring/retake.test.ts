@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RetakeLimit, undisturbed } from '../../../../plugins/dlbricks/measure/retake.js';
-import type { Measurement } from '../../../../src/measurement/measurement.js';
-import type { MeasuredRequest } from '../../../../src/agent/benchmark-agent.js';
-import { PlatformError } from '../../../../src/base/errors.js';
-import { sampleMeasurement } from '../../../store/sample-measurement.js';
-import { refused } from '../support/refused.js';
+import { RetakeLimit, undisturbed } from '../../src/measuring/retake.js';
+import type { Measurement } from '../../src/measurement/measurement.js';
+import type { MeasuredRequest } from '../../src/agent/benchmark-agent.js';
+import { PlatformError } from '../../src/base/errors.js';
+import { sampleMeasurement } from '../store/sample-measurement.js';
+import { refused } from '../plugins/dlbricks/support/refused.js';
 
 /** A second on two cores. */
 function measuredBeside(othersMs: number, index = 0): Measurement {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Storing } from '../../../../plugins/dlbricks/measure/storing.js';
-import { PlatformError } from '../../../../src/base/errors.js';
-import type { Measurement } from '../../../../src/measurement/measurement.js';
-import { sampleMeasurement } from '../../../store/sample-measurement.js';
+import { Storing } from '../../src/measuring/storing.js';
+import { PlatformError } from '../../src/base/errors.js';
+import type { Measurement } from '../../src/measurement/measurement.js';
+import { sampleMeasurement } from '../store/sample-measurement.js';
 
 /** A store that begins to store at once and ends when it is told to. */
 function heldStore() {

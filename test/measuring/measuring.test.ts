@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { Measuring } from '../../../../plugins/dlbricks/measure/measure-all.js';
-import { KnownResults } from '../../../../plugins/dlbricks/measure/results.js';
-import { RunProgress } from '../../../../plugins/dlbricks/measure/run-progress.js';
-import { firstTasks, type MeasureSettings, type Task } from '../../../../plugins/dlbricks/measure/tasks.js';
-import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgentOptions } from '../../../../src/agent/fake-agent.js';
-import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
-import { openMemoryStore } from '../../../../src/store/memory/open.js';
-import { LIMITS, PROTOCOL, sampleMeasurement, SYSTEM } from '../../../store/sample-measurement.js';
-import { preparedChain } from '../support/chain-model.js';
+import { Measuring } from '../../src/measuring/measuring.js';
+import { KnownResults } from '../../src/measuring/known-results.js';
+import { RunProgress } from '../../src/measuring/run-progress.js';
+import type { Task } from '../../src/measuring/task.js';
+import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../src/agent/benchmark-agent.js';
+import { createFakeAgent, type FakeAgentOptions } from '../../src/agent/fake-agent.js';
+import type { EvaluationEvent } from '../../src/evaluation/event.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { sampleMeasurement } from '../store/sample-measurement.js';
+import { sampleTasks } from './sample-tasks.js';
 
-const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
-
-/** Three bricks: `model: Relu`, `model: Neg`, `model: Abs`. */
-const TASKS = firstTasks([preparedChain('model', 'Relu', 'Neg', 'Abs')], SYSTEM, SETTINGS);
+const TASKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs');
 
 async function measuringWith(agent: BenchmarkAgent, signal = new AbortController().signal) {
   const events: EvaluationEvent[] = [];

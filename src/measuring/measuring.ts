@@ -1,18 +1,13 @@
-import {
-  type BenchmarkAgent,
-  disturbanceOf,
-  type EvaluationEvent,
-  isUnderLoad,
-  type MeasuredRequest,
-  PlatformError,
-  type RequestProgress,
-  type ResultStore,
-} from '../../../src/plugin-api.js';
-import type { KnownResults } from './results.js';
+import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/benchmark-agent.js';
+import { PlatformError } from '../base/errors.js';
+import type { EvaluationEvent } from '../evaluation/event.js';
+import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import type { ResultStore } from '../store/result-store.js';
+import type { KnownResults } from './known-results.js';
 import { RetakeLimit, undisturbed } from './retake.js';
 import type { RunProgress } from './run-progress.js';
 import { Storing } from './storing.js';
-import type { Task } from './tasks.js';
+import type { Task } from './task.js';
 
 /** The agent, the store and the callbacks of measuring. */
 export interface MeasuringContext {
@@ -26,7 +21,7 @@ export interface MeasuringContext {
 /** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Measures, stores each result at once, and tells of its progress. An evaluation has one. */
+/** Measures, stores each result at once, and tells of its progress. An evaluation has one for each system. */
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { isUnderLoad, type Measurement, otherLoadOf } from '../../../src/plugin-api.js';
+import { isUnderLoad, otherLoadOf } from '../measurement/disturbance.js';
+import type { Measurement } from '../measurement/measurement.js';
 
 /** Pauses before the further tries. They are long enough for a short build to end. */
 const WAITS_MS = [500, 2000, 4000] as const;

@@ -1,0 +1,34 @@
+import type { MeasureRequest } from '../agent/benchmark-agent.js';
+import { type Measurement, subjectKey } from '../measurement/measurement.js';
+
+/** A measurement to take, and its name on a progress bar. */
+export interface Task {
+  readonly label: string;
+  readonly request: MeasureRequest;
+  /** How long one run takes in proportion to the others; of a whole model the number of its sequences, 1 of a brick. */
+  readonly sequences: number;
+}
+
+function keyOf(signature: string, { context, occasion }: Pick<Measurement, 'context' | 'occasion'>): string {
+  return `${subjectKey(signature, context)} on ${occasion}`;
+}
+
+/** Key of a task among those with the same run options, protocol and limits. */
+export function taskKey({ benchmark, context, occasion }: MeasureRequest): string {
+  return keyOf(benchmark.signature, { context, occasion });
+}
+
+/** Key of the task whose result a measurement is. */
+export function resultKey({ signature, context, occasion }: Measurement): string {
+  return keyOf(signature, { context, occasion });
+}
+
+/** Each task once, at its first place. */
+export function distinctTasks(tasks: Iterable<Task>): readonly Task[] {
+  const byKey = new Map<string, Task>();
+  for (const task of tasks) {
+    const key = taskKey(task.request);
+    if (!byKey.has(key)) byKey.set(key, task);
+  }
+  return [...byKey.values()];
+}
