@@ -12,10 +12,10 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
 
   async *run({ evaluation, settings }, { agent, store, signal }) {
     const startMs = performance.now();
-    const { manifest, models, protocol, limits } = evaluation;
+    const { manifest, models, unusable, protocol, limits } = evaluation;
     const { threads, batch_size: batch } = manifest;
     const { result, report } = yield* whileTelling((onEvent) => {
-      const estimation = { models, settings, threads, batch, protocol, limits, startMs };
+      const estimation = { models, unusable, settings, threads, batch, protocol, limits, startMs };
       return runEstimation(estimation, { agent, store, signal, onEvent });
     });
     if (result.interrupted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');

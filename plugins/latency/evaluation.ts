@@ -29,14 +29,15 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
   show: showLatencies,
 
   async *run({ evaluation, settings: { percentiles } }, { agent, store, signal }) {
-    const { manifest, models, protocol, limits } = evaluation;
+    const { manifest, models, unusable, protocol, limits } = evaluation;
     const { threads, batch_size: batch } = manifest;
     const asked = models.map((loaded) => ({ loaded, batch, threads }));
     const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
     const system = await agent.system(runOptionsOf(threads));
-    const result = latencyResultOf(timed, system, percentiles);
+    const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, threads, reason }));
+    const result = latencyResultOf(timed, system, percentiles, untimed);
     for (const row of result.models) {
       const [latencyMs] = 'reason' in row ? [] : Object.values(row.latency_ms);
       const coverage = latencyMs === undefined ? 0 : 1;

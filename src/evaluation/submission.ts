@@ -10,6 +10,7 @@ import type { Model } from '../onnx/model.js';
 import { parseModel } from '../onnx/read-model.js';
 import { INLINED_SIZE, ReadingBudget } from '../onnx/reading-budget.js';
 import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } from '../registry/load-evaluation.js';
+import type { UnusableModel } from '../registry/unusable-model.js';
 import { buildZooModel } from '../zoo/zoo.js';
 
 /** An evaluation as it travels: see proto/mlmodelscope/evaluation/v1/submission.proto. */
@@ -19,6 +20,8 @@ export interface Submission {
   readonly files: ReadonlyMap<string, Uint8Array | undefined>;
   /** By the model's name. */
   readonly graphs: ReadonlyMap<string, Benchmark>;
+  /** Models that whoever made it could not read. */
+  readonly unusable?: readonly UnusableModel[];
 }
 
 /** What an evaluation's manifests and the models behind them make, and the same as it travels. */
@@ -49,13 +52,16 @@ function filesOf({ files }: Submission): ManifestFiles {
 }
 
 /** A model's graph from the submission or from the zoo's code. It reads nothing from the disk. */
-function graphOf({ name, source }: ResolvedModel, { files, graphs }: Submission, budget: ReadingBudget): Model {
+function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Submission, budget: ReadingBudget): Model {
+  const { name, source } = resolved;
+  const known = unusable.find(({ name: of }) => of === name);
+  if (known !== undefined) throw new PlatformError('model', known.reason);
   const graph = graphs.get(name);
   if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`, budget);
   if (source.kind === 'zoo') return buildZooModel(source.name);
   const bytes = files.get(source.path);
   if (bytes === undefined) {
-    throw new PlatformError('model', `${source.path}: submitted without its content, and graphs has no ${name}`);
+    throw new PlatformError('usage', `${source.path}: submitted without its content, and graphs has no ${name}`);
   }
   if (source.checksum !== undefined) verifyContent(source.path, source.checksum, bytes);
   return parseModel(bytes, source.path, budget);
@@ -66,7 +72,8 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
 }
 
 /**
- * Loads a submission from an untrusted client. Its models have limits together.
+ * Loads a submission from an untrusted client. Its models have limits together, past which all of it is refused. One
+ * that cannot be used does not end it as long as another one can.
  *
  * @param check see {@link LoadEvaluationOptions}
  * @throws PlatformError `manifest`, `model` or `usage` with every problem
@@ -75,7 +82,7 @@ export async function loadSubmission(
   submission: Submission,
   check?: LoadEvaluationOptions['check'],
 ): Promise<LoadedSubmission> {
-  const budget = new ReadingBudget(LIMITS);
+  const budget = new ReadingBudget(LIMITS, 'usage');
   const files = new Map(submission.files);
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: filesOf(submission),
@@ -88,11 +95,12 @@ export async function loadSubmission(
       return graphOf(resolved, submission, budget);
     },
   });
-  return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded) } };
+  return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded), unusable: loaded.unusable } };
 }
 
 /**
- * Makes an evaluation of this machine ready to travel: its manifests as they are, its models without their weights.
+ * Makes an evaluation of this machine ready to travel: its manifests as they are, its models without their weights, and
+ * why it has none of those that cannot be read.
  *
  * @throws PlatformError as {@link loadEvaluation}
  */
@@ -114,5 +122,5 @@ export async function submissionOf(
     },
   };
   const loaded = await loadEvaluation(manifestPath, { ...options, files: recording });
-  return { loaded, submission: { manifestPath, files, graphs: graphsOf(loaded) } };
+  return { loaded, submission: { manifestPath, files, graphs: graphsOf(loaded), unusable: loaded.unusable } };
 }

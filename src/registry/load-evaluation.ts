@@ -13,6 +13,7 @@ import {
   unmetRequirements,
 } from '../manifest/index.js';
 import type { z } from 'zod';
+import { PlatformError } from '../base/errors.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type UnusableModel, unusableModel } from './unusable-model.js';
@@ -23,7 +24,10 @@ export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
   readonly protocol: Protocol;
   readonly limits: Limits;
+  /** Those that can be used: one at least. */
   readonly models: readonly LoadedModel[];
+  /** Further ones, which cannot. */
+  readonly unusable: readonly UnusableModel[];
   readonly requirements: Requirements;
   /** The requirements that a system does not meet, one line each. */
   readonly unmet: (system: Candidate) => readonly string[];
@@ -44,15 +48,16 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
   /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;
-  /** Gets models that cannot be used, as long as others can; without it, the first one is an error. */
+  /** Called with each model that cannot be used, as soon as that is known. */
   readonly onUnusable?: (model: UnusableModel) => void;
 }
 
 /**
- * Loads an evaluation manifest, everything that it refers to, and its models' graphs.
+ * Loads an evaluation manifest, everything that it refers to, and its models' graphs. A model that cannot be used does
+ * not end it as long as another one can.
  *
- * @throws PlatformError `manifest` with all problems of all manifests, else as {@link loadResolvedModel}, and what
- *   `check` throws
+ * @throws PlatformError `manifest` with all problems of all manifests, what `check` throws, and as
+ *   {@link loadResolvedModel} where no model can be used
  */
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
@@ -61,16 +66,19 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);
   const models: LoadedModel[] = [];
+  const unusable: UnusableModel[] = [];
   for (const [done, model] of resolved.models.entries()) {
     options.onModel?.(model.name, done, resolved.models.length);
     try {
       models.push(await loadResolvedModel(model, { ...options, batch, dimensions }));
     } catch (error) {
-      const isLastHope = models.length === 0 && done === resolved.models.length - 1;
-      if (options.onUnusable === undefined || isLastHope) throw error;
-      options.onUnusable(unusableModel(model.name, error));
+      if (resolved.models.length === 1) throw error;
+      const one = unusableModel(model.name, error);
+      unusable.push(one);
+      options.onUnusable?.(one);
     }
   }
+  if (models.length === 0) throw new PlatformError('model', unusable.map(({ reason }) => reason).join('\n'));
   const { dataset } = resolved;
   const datasetNotes =
     dataset?.sources === undefined ? [] : [`dataset ${dataset.name} is not read: inputs are made up from a seed`];
@@ -79,6 +87,7 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
     protocol: protocolOf(resolved.evaluation),
     limits: limitsOf(resolved.evaluation),
     models,
+    unusable,
     requirements: requirementsOf(resolved),
     unmet: (system) => unmetRequirements(resolved, system),
     notes: [...resolved.notes.map(formatNote), ...datasetNotes],

@@ -9,6 +9,7 @@ import { loadEvaluation } from '../../src/registry/load-evaluation.js';
 import { chain } from '../cli/support/tiny-models.js';
 import { folderWith } from '../manifest/folder.js';
 import { modelsWithExternalTensor } from '../onnx/external-places.js';
+import { refusal } from '../rpc/support/refusal.js';
 
 const NET = chain(['Relu', 'Exp', 'Abs']);
 const SHA256 = createHash('sha256').update(NET).digest('hex');
@@ -83,13 +84,52 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.deepEqual(signatures(loaded.models), signatures((await loadEvaluation(path)).models));
   });
 
-  it('of a file that is not the one of its manifest is refused', async () => {
+  it('of a file that is not the one of its manifest goes on with the others', async () => {
     const files = { ...FILES, 'graphs/net.onnx': chain(['Relu', 'Exp']) };
     const content = new Map(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)]));
-    await assert.rejects(
-      loadSubmission({ manifestPath: 'evaluations/e.yml', files: content, graphs: new Map() }),
-      /graphs\/net\.onnx is not the file of its manifest: expected sha256/,
+    const { loaded } = await loadSubmission({ manifestPath: 'evaluations/e.yml', files: content, graphs: new Map() });
+    assert.deepEqual(
+      loaded.models.map(({ name }) => name),
+      ['squeezenet1.1', 'other'],
     );
+    assert.equal(loaded.unusable[0]?.name, 'net');
+    assert.match(loaded.unusable[0].reason, /graphs\/net\.onnx is not the file of its manifest: expected sha256/);
+  });
+
+  it('has the reason of a model that cannot be read where it was made, and none of its bytes', async (t) => {
+    const folder = await folderWith(t, { ...FILES, 'graphs/other.onnx': 'no model' });
+    process.env['MLMODELSCOPE_CACHE'] = join(folder, 'cache');
+    const made = await submissionOf(join(folder, 'evaluations/e.yml'));
+    const travelled = fromWireSubmission(toWireSubmission(made.submission));
+    assert.equal([...travelled.files].find(([path]) => path.endsWith('other.onnx'))?.[1], undefined);
+    const { loaded, submission } = await loadSubmission(travelled);
+    assert.deepEqual(loaded.unusable, made.loaded.unusable);
+    assert.match(loaded.unusable[0]?.reason ?? '', /other\.onnx/);
+    // As it is given to a plugin.
+    assert.deepEqual((await loadSubmission(submission)).loaded.unusable, loaded.unusable);
+    assert.deepEqual(
+      loaded.models.map(({ name }) => name),
+      ['net', 'squeezenet1.1'],
+    );
+  });
+
+  it('of no model that can be read is refused with every reason', async () => {
+    const manifest = EVALUATION.replace(/models: .*/, 'models: [a.onnx, b.onnx]').replace(/hardware: .*\n/, '');
+    const files = new Map([
+      ['e.yml', Buffer.from(manifest)],
+      ['a.onnx', Buffer.from('no model')],
+      ['b.onnx', Buffer.from('none either')],
+    ]);
+    const loading = loadSubmission({ manifestPath: 'e.yml', files, graphs: new Map() });
+    await assert.rejects(loading, refusal('model', /a\.onnx.*\n.*b\.onnx/));
+  });
+
+  it('has reasons of limited length', async (t) => {
+    const { submission } = await submitted(t);
+    const wire = toWireSubmission({ ...submission, unusable: [{ name: 'net', reason: 'x'.repeat(10_000) }] });
+    assert.equal(wire.unusable[0]?.reason.length, 4096);
+    const longer = { ...wire, unusable: [{ model: 'net', reason: 'x'.repeat(4097) }] };
+    assert.throws(() => fromWireSubmission(longer), refusal('usage', /reason has more than/));
   });
 
   it('without a graph that it speaks of is refused', async (t) => {

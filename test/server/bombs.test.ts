@@ -22,7 +22,7 @@ describe('a submission that makes a lot of work', deadline, () => {
   it('is refused as a whole, however small each of its models is', async () => {
     await loadSubmission(copies(doubling(8), 40));
     const loading = loadSubmission(copies(doubling(16), 40));
-    await assert.rejects(loading, refusal('model', /call each other so often/));
+    await assert.rejects(loading, refusal('usage', /call each other so often/));
   });
 
   it('is not looked into before its plugin and an agent are there', async (t) => {

@@ -47,10 +47,10 @@ export function emptyNodes(bytes: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x08, 0x08, 0x3a), Buffer.from(length), nodes]);
 }
 
-/** An evaluation of as many models, all of them this one, the last of which is invalid, so that no plugin gets it. */
+/** An evaluation of as many models, all of them this one, and one without its content, so that no plugin gets it. */
 export function refused(content: Uint8Array, count: number): Submission {
   const { files, ...rest } = copies(content, count + 1);
-  return { ...rest, files: new Map(files).set(`m${count}.onnx`, Buffer.from('no model')) };
+  return { ...rest, files: new Map<string, Uint8Array | undefined>(files).set(`m${count}.onnx`, undefined) };
 }
 
 /** An evaluation of as many models, all of them this one. */

@@ -72,7 +72,7 @@ describe('a server in a process of its own', deadline, () => {
     const before = await peakBytes();
     const empty = SubmitEvaluationRequest.encode({
       evaluationId: ID,
-      submission: { manifestPath: '', files: [], graphs: [] },
+      submission: { manifestPath: '', files: [], graphs: [], unusable: [] },
     }).finish();
     // In place of the empty submission at its end, one with graphs (field 3) of no bytes.
     const graphs = Buffer.alloc(60 * MIB, Uint8Array.of(0x1a, 0x00));
@@ -156,11 +156,12 @@ function counting(store: ResultStore): { readonly store: ResultStore; readonly f
     collection: {
       value: <Document extends object>(definition: CollectionDefinition<Document>) => {
         const collection = store.collection(definition);
-        const find: typeof collection.find = (match) => {
+        const find = collection.find.bind(collection);
+        collection.find = (match) => {
           finds++;
-          return collection.find(match);
+          return find(match);
         };
-        return { ...collection, get: collection.get.bind(collection), put: collection.put.bind(collection), find };
+        return collection;
       },
     },
   }) as ResultStore;

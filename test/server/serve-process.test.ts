@@ -86,6 +86,28 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.deepEqual(findingsIn(await printed(place, 'local.json')), findingsIn(await printed(place, 'here.json')));
   });
 
+  it('goes on without a model that cannot be read, as `dlbricks run` does', async (t) => {
+    const place = await workplace(t);
+    await place.write('damaged.onnx', Uint8Array.of(0x08, 0x08, 0x3a, 0x7f));
+    const manifest = await evaluation(place, { models: ['damaged.onnx', 'net.onnx'] });
+    const here = await place.run(['dlbricks', 'run', manifest, '--export-json', 'here.json']);
+    const { address } = await processes(place);
+    const there = await place.run(['evaluate', manifest, '--server', address, '--export-json', 'there.json']);
+    for (const { code, stderr } of [here, there]) {
+      assert.equal(code, 3, stderr);
+      assert.match(stderr, /^warning: damaged: .*damaged\.onnx/m);
+    }
+    const findings = findingsIn(await printed(place, 'there.json'));
+    assert.deepEqual(findings, findingsIn(await printed(place, 'here.json')));
+    assert.deepEqual(
+      findings.models.map(({ name, coverage }) => [name, coverage]),
+      [
+        ['net', 1],
+        ['damaged', 0],
+      ],
+    );
+  });
+
   it('can be left, listed, looked at and followed', async (t) => {
     const place = await workplace(t);
     const manifest = await evaluation(place);

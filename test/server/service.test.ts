@@ -5,6 +5,7 @@ import {
   type AttachRequest,
   PluginServiceService,
 } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { modelsWithExternalTensor } from '../onnx/external-places.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { until } from '../support/until.js';
 import { submission } from './fake-platform.js';
@@ -49,6 +50,34 @@ describe('the evaluation service', deadline, () => {
     );
     const [plugin] = await client.plugins();
     assert.equal((JSON.parse(plugin?.manifestSchemaJson ?? '') as { type: string }).type, 'object');
+  });
+
+  it('goes on without a model that cannot be read, tells why, and gives its plugin the reason', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(
+      scripted(async function* ({ evaluation: { models, unusable } }) {
+        const names = models.map(({ name }) => name);
+        yield await Promise.resolve({ kind: 'done', result: { names, unusable }, partial: true } as const);
+      }),
+    );
+    const { files, ...rest } = submission({ models: ['bad.onnx', 'four.onnx', 'external.onnx'] });
+    const [[, external = assert.fail()] = assert.fail()] = modelsWithExternalTensor('/etc/passwd');
+    const more = [['bad.onnx', Buffer.from('no model')] as const, ['external.onnx', external] as const];
+    await client.submit(ID, { ...rest, files: new Map([...files, ...more]) });
+    const told = [];
+    for await (const { event } of client.follow(ID, 0)) told.push(event);
+    const warnings = told.flatMap((event) => (event.kind === 'note' ? [`${event.level}: ${event.message}`] : []));
+    const reasons = [/^warning: bad: bad\.onnx/, /^warning: external: external\.onnx.* external file/];
+    assert.equal(warnings.length, reasons.length);
+    for (const [index, reason] of reasons.entries()) assert.match(warnings[index] ?? '', reason);
+    const last = told.at(-1);
+    assert.ok(last?.kind === 'done');
+    const { names, unusable } = JSON.parse(last.resultJson ?? '') as Record<'names' | 'unusable', { name: string }[]>;
+    assert.deepEqual(names, ['four']);
+    assert.deepEqual(
+      unusable.map(({ name }) => name),
+      ['bad', 'external'],
+    );
   });
 
   it('goes on when its follower leaves, and sends the new events to a follower who comes back', async (t) => {

@@ -14,7 +14,6 @@ import {
   prepareOutputs,
   runOptionsOf,
   showEvent,
-  type UnusableModel,
   writeExports,
 } from '../../../src/plugin-api.js';
 import type { Estimation } from '../estimation.js';
@@ -40,7 +39,6 @@ interface RunCommandOptions extends RunOptions {
 /** An evaluation manifest, read for one size of the batch: by default its own. */
 async function readManifest(path: string, batch: number | undefined, options: RunCommandOptions, host: CommandHost) {
   const progress = host.progress(options.quiet ?? false);
-  const unusable: UnusableModel[] = [];
   const loaded = await loadEvaluation(path, {
     ...(batch === undefined ? {} : { batch }),
     dimensions: options.dimension,
@@ -55,14 +53,11 @@ async function readManifest(path: string, batch: number | undefined, options: Ru
       }
     },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
-    onUnusable: (model) => {
-      progress.warn(`warning: ${model.name}: ${model.reason}`);
-      unusable.push(model);
-    },
+    onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
   }).finally(() => progress.stop());
   // Dimensions of a model that was not read are not known.
-  if (unusable.length === 0) checkInputs(loaded.models, options);
-  return { ...loaded, unusable, batch: batch ?? loaded.manifest.batch_size };
+  if (loaded.unusable.length === 0) checkInputs(loaded.models, options);
+  return { ...loaded, batch: batch ?? loaded.manifest.batch_size };
 }
 
 async function runManifest(path: string, options: RunCommandOptions, host: CommandHost): Promise<void> {

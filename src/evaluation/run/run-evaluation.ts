@@ -73,6 +73,9 @@ async function* eventsOf(
   const { loaded } = await loadSubmission(run.submission);
   const settings = loaded.settingsOf(evaluation.settings);
   for (const message of loaded.notes) yield pluginEventOf({ kind: 'note', level: 'info', message });
+  for (const { name, reason } of loaded.unusable) {
+    yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
+  }
   const agent = connect(run.agent);
   const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
   let isAnswering = true;

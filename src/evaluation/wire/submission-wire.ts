@@ -9,12 +9,16 @@ import type { Submission } from '../submission.js';
 const MAX_FILES = 4 + 2 * 1000;
 const MAX_GRAPHS = 1000;
 const MAX_PATH = 1000;
+const MAX_REASON = 4096;
 
-export function toWireSubmission({ manifestPath, files, graphs }: Submission): wire.Submission {
+export function toWireSubmission({ manifestPath, files, graphs, unusable = [] }: Submission): wire.Submission {
   return {
     manifestPath,
     files: [...files].map(([path, data]) => ({ path, data })),
     graphs: [...graphs].map(([model, graph]) => ({ model, graph: toWireBenchmark(graph) })),
+    unusable: unusable.map(({ name, reason }) => {
+      return { model: name, reason: reason.length <= MAX_REASON ? reason : `${reason.slice(0, MAX_REASON - 1)}…` };
+    }),
   };
 }
 
@@ -27,6 +31,7 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
   if (message === undefined) throw new PlatformError('usage', 'submission: missing');
   requireFew(message.files.length, MAX_FILES, 'files');
   requireFew(message.graphs.length, MAX_GRAPHS, 'graphs');
+  requireFew(message.unusable.length, MAX_GRAPHS, 'unusable models');
   const files = new Map<string, Uint8Array | undefined>();
   for (const { path, data } of message.files) {
     if (path === '' || path.length > MAX_PATH) {
@@ -36,7 +41,13 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
     files.set(path, data);
   }
   const graphs = message.graphs.map(({ model, graph }) => [model, fromWireBenchmark(graph)] as const);
-  return { manifestPath: message.manifestPath, files, graphs: new Map(graphs) };
+  const unusable = message.unusable.map(({ model, reason }) => {
+    if (reason.length > MAX_REASON) {
+      throw new PlatformError('usage', `submission: a reason has more than the limit of ${MAX_REASON} characters`);
+    }
+    return { name: model, reason };
+  });
+  return { manifestPath: message.manifestPath, files, graphs: new Map(graphs), unusable };
 }
 
 /** As it travels. */

@@ -88,6 +88,24 @@ describe('the latency plugin', () => {
     assert.equal(agent.measured.length, 1);
   });
 
+  it('has a row with the reason for a model that could not be read', async () => {
+    assert.ok(evaluation !== undefined);
+    const unusable = [{ name: 'bad', reason: 'bad.onnx: no model' }];
+    const { files, ...rest } = submission({ plugin: 'latency', models: ['bad.onnx', 'four.onnx'] });
+    const { loaded } = await loadSubmission({ ...rest, files: new Map([...files, ['bad.onnx', undefined]]), unusable });
+    const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
+    const [agent, store] = [agentOf(() => 2), await openMemoryStore()];
+    const events: EvaluationEvent[] = [];
+    for await (const event of evaluation.run(request, { agent, store, signal: new AbortController().signal })) {
+      events.push(event);
+    }
+    const last = events.at(-1);
+    assert.ok(last?.kind === 'done' && last.partial);
+    const [four, bad] = latencyResultSchema.parse(last.result).models;
+    assert.equal(four?.model, 'four');
+    assert.deepEqual(bad, { model: 'bad', batch: 1, threads: 1, reason: 'bad.onnx: no model' });
+  });
+
   it('takes again what other processes disturbed, and says why', async () => {
     const loads = [900, 0];
     const agent = createFakeAgent({ latencyOf: () => 2, conditionsOf: () => busyFor(loads.shift() ?? 0) });
