@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
-import { startAgent } from '../agent/services/server.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { connectAgent } from '../agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
@@ -34,16 +32,6 @@ export interface OwnedHost extends CommandHost {
 /** Settings that every agent can describe itself with. */
 const ANY_RUN_OPTIONS = runOptionsOf(1);
 
-/**
- * Without this, the library prints its own message beside ours for every failure. The library's variables can turn it
- * on.
- */
-function quietGrpc({ env } = process): void {
-  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
-    setLogVerbosity(logVerbosity.NONE);
-  }
-}
-
 /** The host of commands on this machine: real streams, the real store, an agent here or elsewhere. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
@@ -56,7 +44,6 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   /** Set where results are on this machine instead of on a server. */
   let isSpooled = false;
   let security = NO_SECURITY;
-  quietGrpc();
 
   /** Printed above the progress bar. */
   function warn(line: string): void {
@@ -71,6 +58,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     let address = server;
     if (address === undefined) {
+      // Most commands start no agent, and loading one takes as long as they do.
+      const { startAgent } = await import('../agent/services/server.js');
       const resolveModel = resolvePredictionModel;
       const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel, weightFiles });
       closers.push(() => agent.close());

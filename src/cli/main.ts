@@ -1,20 +1,8 @@
 #!/usr/bin/env node
-import { dirname, join } from 'node:path';
-import { CommanderError } from 'commander';
-import { messageOf, PlatformError } from '../base/errors.js';
-import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
-import { startTracing } from '../tracing/start-tracing.js';
-import { activeTracing } from '../tracing/tracing.js';
-import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
-import { applyConfiguration, configurationFile } from './configuration.js';
+import { PlatformError } from '../base/errors.js';
 import { commandFailureOf } from './failure.js';
-import { createHost, type OwnedHost } from './host.js';
-import { loadPlugins, pluginPaths } from './load-plugins.js';
-import { createProgram, type GlobalOptions } from './program.js';
+import { runCommandLine } from './run-command-line.js';
 import { processTerminal, type Terminal } from './terminal.js';
-
-/** Exit code of a command line that Commander does not understand; help and version are no errors. */
-const EXIT_USAGE = 2;
 
 /**
  * Ends this process like an unhandled interrupt, which a shell reports as 130. Not by process.exit: that waits for the
@@ -56,46 +44,8 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
   process.on('uncaughtException', end);
 }
 
-async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
-  try {
-    const onWarning = (message: string): void => host.warn(`warning: ${message}`);
-    const folder = join(dirname(configurationFile(process.env)), 'plugins');
-    const plugins = await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
-    const program = createProgram(host, terminal, plugins);
-    program.parseOptions([...argv]);
-    const { traceLevel } = program.opts<GlobalOptions>();
-    const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });
-    await inCommandSpan(calledCommands(program, argv), traceLevel, parse);
-    return host.exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    const { message, exitCode } = commandFailureOf(error);
-    terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
-    return exitCode;
-  }
-}
-
-async function main(argv: readonly string[]): Promise<number> {
-  const terminal = processTerminal();
-  const interrupt = new AbortController();
-  interruptOnSignals(interrupt);
-  endOnStrayErrors(terminal, interrupt);
-  try {
-    await applyConfiguration(process.env);
-    await startTracing({ serviceName: serviceName(argv), environment: process.env });
-  } catch (error) {
-    const { message, exitCode } = commandFailureOf(error);
-    terminal.err(message);
-    return exitCode;
-  }
-  const host = createHost(terminal, interrupt.signal);
-  const exitCode = await runCommand(argv, terminal, host);
-  await host.close();
-  // The work is done; a lost trace does not change its result.
-  await activeTracing()
-    ?.close()
-    .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));
-  return exitCode;
-}
-
-process.exitCode = await main(process.argv.slice(2));
+const terminal = processTerminal();
+const interrupt = new AbortController();
+interruptOnSignals(interrupt);
+endOnStrayErrors(terminal, interrupt);
+process.exitCode = await runCommandLine(process.argv.slice(2), terminal, interrupt.signal);

@@ -15,6 +15,7 @@ import { endAfter } from './call-deadline.js';
 import { MAX_MESSAGE_BYTES } from './limits.js';
 import { isLoopbackHost, parseHostPort } from './loopback.js';
 import { repeatableMethods } from '../base/method-kind.js';
+import { quietLibrary } from './quiet-library.js';
 import type { ClientSecurity } from './security.js';
 import { errorOf, type PeerKind } from './status.js';
 
@@ -123,6 +124,7 @@ function channelCredentials(security: ClientSecurity): ReturnType<typeof credent
 
 /** Connects with the first call. Beyond loopback always over TLS. */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
+  quietLibrary();
   const { security = {} } = options;
   const wantsTls = options.tls ?? (security.caPem !== undefined || security.identity !== undefined);
   const host = parseHostPort(address)?.host;

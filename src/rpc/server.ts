@@ -1,9 +1,7 @@
 import {
-  logVerbosity,
   type Metadata,
   ServerCredentials,
   type ServiceDefinition,
-  setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import net from 'node:net';
@@ -17,6 +15,7 @@ import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
 import { LoopTurns } from './loop-turns.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
+import { quietLibrary } from './quiet-library.js';
 import { receiveRequests } from './receive-requests.js';
 import { addReflection } from './reflection.js';
 import type { ServerSecurity } from './security.js';
@@ -93,16 +92,6 @@ function bind(listener: net.Server, host: string, address: string, port: number)
       resolve((listener.address() as net.AddressInfo).port);
     });
   });
-}
-
-/**
- * Without this, the library prints its own message beside ours for every failure. The library's variables can turn it
- * on.
- */
-function quietLibrary({ env } = process): void {
-  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
-    setLogVerbosity(logVerbosity.NONE);
-  }
 }
 
 /** A server without services yet. It answers the standard health checks, and reflection from the files in `proto/`. */

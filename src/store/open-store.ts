@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { PlatformError } from '../base/errors.js';
 import { openEmbeddedStore, openEmbeddedStoreToRead } from './embedded/open.js';
-import { placeOf } from './mongodb/place.js';
 import { openMemoryStore } from './memory/open.js';
 import type { ResultStore, StoreOptions } from './result-store.js';
 import type { Transferred } from './transfer.js';
@@ -70,12 +69,14 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
  *
  * @throws as openStore for a URI that names no store
  */
-export function placeOfStore(uri: string | undefined): string {
+export async function placeOfStore(uri: string | undefined): Promise<string> {
   const chosen = chosenStore(uri);
   const scheme = schemeOf(chosen);
   if (scheme === undefined) return folderOfPath(chosen);
   if (scheme === 'file') return folderOfFileUri(chosen);
-  return scheme.startsWith('mongodb') ? placeOf(chosen, {}).text : `${scheme}:`;
+  if (!scheme.startsWith('mongodb')) return `${scheme}:`;
+  const { placeOf } = await import('./mongodb/place.js');
+  return placeOf(chosen, {}).text;
 }
 
 /** Default place of results: `store` in the user's data folder. */

@@ -5,17 +5,18 @@ import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 it('analyze lists what there is', deadline, async (t) => {
-  const { stdout, code } = await (await workplace(t)).run(['analyze']);
+  const { stdout, code } = await (await workplaceHere(t)).run(['analyze']);
   assert.equal(code, 0);
   assert.match(stdout, /dlbricks\s.*spread\s.*occasions/);
   assert.match(stdout, /latency\s.*runs\s.*percentiles/);
 });
 
 it('analyze says what was meant by an unknown name, and what is wrong with a setting', deadline, async (t) => {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['latancy', 'runs'], /did you mean latency\?/],
     [['latency', 'run'], /did you mean runs\?/],
@@ -31,7 +32,7 @@ it('analyze says what was meant by an unknown name, and what is wrong with a set
 });
 
 it('analyze prints a table, and exports the same', deadline, async (t) => {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const store = await openEmbeddedStore(place.store, {});
   const measurement = sampleMeasurement(1);
   await store.putMeasurement(measurement);

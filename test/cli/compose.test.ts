@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deadline, type StartOptions, workplace, type Workplace } from './support/command.js';
+import { deadline, type StartOptions, type Workplace } from './support/command.js';
 import { reportIn } from './support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 async function measure(place: Workplace, operators: readonly string[]) {
   await place.write('measured.onnx', chain(operators));
@@ -24,7 +25,7 @@ function composeWithoutStore(place: Workplace, ...options: readonly string[]) {
 
 describe('dlbricks compose before anything has been measured', { ...deadline, concurrency: 2 }, () => {
   it('covers nothing, lists everything, and makes up no figure', async (t) => {
-    const ending = await composeWithoutStore(await workplace(t), '--export-json', '-');
+    const ending = await composeWithoutStore(await workplaceHere(t), '--export-json', '-');
     assert.equal(ending.code, 3);
     const { models, summary } = reportIn(ending);
     const [model] = models;
@@ -46,19 +47,19 @@ describe('dlbricks compose before anything has been measured', { ...deadline, co
   });
 
   it('shows no figure in the table either', async (t) => {
-    const { stdout } = await composeWithoutStore(await workplace(t));
+    const { stdout } = await composeWithoutStore(await workplaceHere(t));
     assert.match(stdout, /│ four +│ +- │ +0\.0 % │/);
   });
 
   it('names the measurements that would count', async (t) => {
-    const { stderr } = await composeWithoutStore(await workplace(t));
+    const { stderr } = await composeWithoutStore(await workplaceHere(t));
     assert.match(stderr, /^note: only measurements of this system with 1 warm-up runs, 3 runs .*'dlbricks run'/m);
   });
 });
 
 describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
   it('marks an estimate that covers a part of its model', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await measure(place, ['Relu', 'Sigmoid']);
     const { stdout, code } = await compose(place);
     assert.equal(code, 3);
@@ -67,7 +68,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('gives from a full store what validating gave, and measures nothing', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const validated = await measure(place, FOUR_LAYERS);
     const composed = await compose(place, '--export-json', '-', '--quiet');
     assert.deepEqual([composed.code, composed.stderr], [0, '']);
@@ -79,7 +80,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('takes the measurements of the system that is asked for', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stdout } = await compose(place, '--system', fingerprint.slice(0, 8), '--export-json', '-');
     assert.equal(code, 0);
@@ -87,7 +88,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('lists the systems that there are where the one asked for is not', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');
     assert.equal(code, 2);

@@ -3,13 +3,14 @@ import { mkdir } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { assertOneMessage, reportIn } from './support/report.js';
 import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** A user with this configuration file, and with nothing in the environment. */
 async function configured(t: TestContext, text: string) {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   await mkdir(place.path('config/mlmodelscope'), { recursive: true });
   await place.write('config/mlmodelscope/config.yml', text);
   const base = { XDG_CONFIG_HOME: place.path('config'), MLMODELSCOPE_STORE: undefined };
@@ -52,7 +53,7 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('that is named and not there is an error', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['version'], { env: { MLMODELSCOPE_CONFIG: 'none.yml' } });
     assert.match(ending.stderr, /none\.yml: expected a configuration file, found no such file/);
     assert.equal(ending.code, 2);
@@ -61,7 +62,7 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
 
 describe('the environment', { ...deadline, concurrency: 2 }, () => {
   it('is refused where it names no number of threads', async (t) => {
-    const ending = await (await workplace(t)).run(['version'], { env: { MLMODELSCOPE_THREADS: 'many' } });
+    const ending = await (await workplaceHere(t)).run(['version'], { env: { MLMODELSCOPE_THREADS: 'many' } });
     assertOneMessage(ending);
     assert.match(ending.stderr, /^MLMODELSCOPE_THREADS: expected a whole number from 1 to 1024/);
     assert.equal(ending.code, 2);

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** Node ends a process that uses what is deprecated, instead of warning its user. */
 const STRICT = { NODE_OPTIONS: '--throw-deprecation' };
 
 describe('what Node is going to remove', deadline, () => {
   it('is used by no command that measures, stores, serves or looks into a store', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('model.onnx', chain(['Relu']));
     const manifest = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', models: ['model.onnx'] };
     await place.write('evaluation.yml', JSON.stringify(manifest));

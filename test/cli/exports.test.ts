@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { deadline, MAIN, workplace, type Workplace } from './support/command.js';
+import { deadline, MAIN, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** Arguments that validate one tiny model. */
 async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
@@ -63,7 +64,7 @@ const SUMMARY_KEYS = [
 
 describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
   it('has exactly the keys that its users rely on', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
     assert.deepEqual(Object.keys(report), ['system', 'settings', 'models', 'summary', 'warnings']);
     assert.deepEqual(
@@ -74,7 +75,7 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('holds figures that agree with each other', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { models, summary } = reportIn(await place.run(await validate(place, '--export-json', '-')));
     const [model] = models;
     assert(model?.estimate_ms != null && model.end_to_end_ms != null && model.end_to_end_repeat_ms != null);
@@ -100,14 +101,14 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('to standard output leaves it to the document, and the table goes to standard error', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '-'));
     assert.equal(reportIn(ending).models.length, 1);
     assert.match(ending.stderr, /│ four +│/);
   });
 
   it('with --quiet is all there is', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '-', '--quiet'));
     assert.equal(reportIn(ending).models.length, 1);
     assert.equal(ending.stderr, '');
@@ -116,7 +117,7 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
 
 describe('exports', { ...deadline, concurrency: 2 }, () => {
   it('go to files in folders that are made, beside the table', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const files = [
       '--export-json',
       'out/a/report.json',
@@ -137,7 +138,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('replace an older file as a whole', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const file = await place.write('report.json', 'x'.repeat(100_000));
     await place.run(await validate(place, '--export-json', file));
     assert.equal(reportIn(await contentOf(file)).models.length, 1);
@@ -148,7 +149,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     ['to one file', 'report', './report'],
   ] as const) {
     it(`of two kinds ${name} are refused`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const ending = await place.run(await validate(place, '--export-json', first, '--export-csv', second));
       assertOneMessage(ending);
       assert.match(ending.stderr, /only one export can go to/);
@@ -166,7 +167,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
   };
   for (const [name, targetIn] of Object.entries(unwritable)) {
     it(`${name} are an error before anything is measured`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const target = await targetIn(place);
       const ending = await place.run(await validate(place, '--export-json', target));
       assertOneMessage(ending);
@@ -178,7 +179,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
 
   const needsFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
   it('to a full disk are an error that costs no measurement', { skip: needsFull }, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '/dev/full'));
     assert.match(ending.stderr, /\/dev\/full cannot be written: ENOSPC.*name another file, or make room/);
     assert.equal(ending.code, 1);
@@ -186,7 +187,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('to a full disk do not keep the other ones from being written', { skip: needsFull }, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.run(await validate(place, '--export-json', '/dev/full', '--export-csv', 'report.csv'));
     assert.equal(existsSync(place.path('report.csv')), true);
   });
@@ -207,7 +208,7 @@ async function shell(place: Workplace, script: string, args: readonly string[]) 
 
 describe('a reader of standard output who leaves', { ...deadline, concurrency: 2 }, () => {
   it('ends the command without a word', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     // The exit code of the command, not of head.
     const script = '{ mlmodelscope "$@" --quiet --export-json -; echo $? >code; } | head -n 1';
     const { stderr } = await shell(place, script, await validate(place));
@@ -216,13 +217,13 @@ describe('a reader of standard output who leaves', { ...deadline, concurrency: 2
   });
 
   it('does not keep files from being written', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await shell(place, 'mlmodelscope "$@" --export-json report.json | true', await validate(place));
     assert.equal(reportIn(await contentOf(place.path('report.json'))).models.length, 1);
   });
 
   it('does not matter for standard error', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { code } = await shell(place, 'mlmodelscope "$@" 2>&1 | true', await validate(place));
     assert.equal(code, 0);
   });

@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';
 import { chain, failsOnlyAsAWhole, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const WITH_FOREIGN_OPERATOR = ['Relu', 'no.runtime:Mystery', 'Relu'] as const;
 
@@ -18,7 +19,7 @@ async function models(place: Workplace, broken: Uint8Array): Promise<readonly st
 
 describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
   it('is listed with its reason, and the estimate covers the rest', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const names = await models(place, chain(WITH_FOREIGN_OPERATOR));
     const ending = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK, '--export-json', '-']);
     assert.equal(ending.code, 3);
@@ -33,7 +34,7 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is reported in a warning when it fails, and below the table', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const names = await models(place, chain(WITH_FOREIGN_OPERATOR));
     const { stdout, stderr } = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK]);
     assert.match(stderr, /^warning: broken: Mystery: unsupported: .*Mystery/m);
@@ -42,7 +43,7 @@ describe('a brick that fails', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is not tried again by the next run', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const args = [
       'dlbricks',
       'validate',
@@ -62,7 +63,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
   const refused = chain(WITH_FOREIGN_OPERATOR);
 
   it('has its row with the reason, and the others have their estimates', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('good.onnx', chain(['Relu', 'Tanh']));
     await place.write('damaged.onnx', damaged);
     await place.write('refused.onnx', refused);
@@ -78,7 +79,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('has its row in a report of a manifest as well', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('good.onnx', chain(['Relu', 'Tanh']));
     await place.write('damaged.onnx', damaged);
     const manifest = [
@@ -102,7 +103,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is left out of a suite with its reason', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('good.onnx', chain(['Relu', 'Tanh']));
     await place.write('refused.onnx', refused);
     const ending = await place.run(['dlbricks', 'generate', 'refused.onnx', 'good.onnx', '-o', 'out']);
@@ -116,7 +117,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is an error where there is no other', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('damaged.onnx', damaged);
     await place.write('refused.onnx', refused);
     assert.equal((await place.run(['dlbricks', 'validate', 'damaged.onnx', ...QUICK])).code, 2);
@@ -126,7 +127,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
 
 describe('a model that fails as a whole', { ...deadline, concurrency: 2 }, () => {
   it('has an estimate, no end-to-end latency, and the reason', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const names = await models(place, failsOnlyAsAWhole());
     const ending = await place.run(['dlbricks', 'validate', ...names, ...LAYER_CUT, ...QUICK, '--export-json', '-']);
     assert.equal(ending.code, 3);

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
-import { AS_STORED, QUICK } from './support/tiny-models.js';
-
-/** No brick is measured again to know it better. */
-const ONCE = ['--target-error', '1000'] as const;
+import { AS_STORED, ONCE, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const WEB = ['--framework', 'onnxruntime-web'] as const;
 
 describe('a second framework', { ...deadline, concurrency: 2 }, () => {
   it('estimates the same model at the kernel cut, as a system of its own', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('conv.onnx', convModel());
     const args = ['dlbricks', 'validate', 'conv.onnx', ...QUICK, ...ONCE, '--export-json', '-'];
     const web = await place.run([...args, ...WEB]);
@@ -32,7 +30,7 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('measures for others as an agent', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0', ...WEB]);
     const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
     const { stdout } = await place.run(['registry', 'agents', '--agent', address, '--json']);
@@ -43,7 +41,7 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
 
 describe('--framework', { ...deadline, concurrency: 2 }, () => {
   it('is refused beside --agent, which has its own', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', ...WEB, '--agent', '127.0.0.1:1']);
     assertOneMessage(ending);
     assert.match(ending.stderr, /the one at 127\.0\.0\.1:1 has its own: leave one of --agent and --framework out/);
@@ -51,7 +49,7 @@ describe('--framework', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('names what there is where it is given something else', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['agent', '--framework', 'torch']);
     assert.match(ending.stderr, /onnxruntime, onnxruntime-web/);
     assert.equal(ending.code, 2);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url));
 
@@ -50,7 +51,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
   for (const command of COMMANDS) {
     it(`of mlmodelscope ${command} shows how it is used`, async (t) => {
       const words = command.split(' ').filter((word) => word !== '');
-      const { stdout, stderr, code } = await (await workplace(t)).run([...words, '--help']);
+      const { stdout, stderr, code } = await (await workplaceHere(t)).run([...words, '--help']);
       assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
       assert(stdout.startsWith(`Usage: ${['mlmodelscope', ...words].join(' ')}`), stdout);
       assert.match(stdout, new RegExp(`^Example.*:\\n {2}mlmodelscope ${command}`, 'm'));
@@ -61,7 +62,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
   }
 
   it('names every command that there is', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const subcommandsOf = async (...words: readonly string[]) => {
       const { stdout } = await place.run([...words, '--help']);
       const listed = stdout.slice(stdout.indexOf('\nCommands:'));
@@ -77,7 +78,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
 describe('version', deadline, () => {
   it('names the platform, its plugins, the framework and Node', async (t) => {
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
-    const { stdout, stderr, code } = await (await workplace(t)).run(['version']);
+    const { stdout, stderr, code } = await (await workplaceHere(t)).run(['version']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
     const [platform, dlbricks, latency, framework, web, node] = stdout.split('\n');
     assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);

@@ -4,15 +4,16 @@ import { describe, it } from 'node:test';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { quantizedConv } from '../onnx/quantized-conv.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { findingsIn, planIn, reportIn } from './support/report.js';
-import { AS_STORED, chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { AS_STORED, chain, LAYER_CUT, ONCE, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const PAPER = /paper's method/;
 
 /** Arguments that validate the model of convolutions. */
 async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
-  return ['dlbricks', 'validate', await place.write('conv.onnx', convModel()), ...QUICK, ...options];
+  return ['dlbricks', 'validate', await place.write('conv.onnx', convModel()), ...QUICK, ...ONCE, ...options];
 }
 
 /** Every number of a document, however deep. */
@@ -29,7 +30,7 @@ async function generate(place: Workplace, ...options: readonly string[]) {
 
 describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
   it('is the default, and estimates a model from bricks of its optimized graph', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '-'));
     assert.equal(ending.code, 0);
     const report = reportIn(ending);
@@ -43,7 +44,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('measures nothing the second time, and says the same', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const args = await validate(place, '--export-json', '-');
     const first = await place.run(args);
     const second = await place.run([...args, ...AS_STORED]);
@@ -53,7 +54,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('finds single kernels that are the same, and fused ones, at -G 1', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '-G', '1', '--export-json', '-'));
     assert.equal(ending.code, 0);
     const { settings, models, summary } = reportIn(ending);
@@ -64,10 +65,19 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('leaves a model without an estimate that the runtime refuses, with the reason, and goes on', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('mystery.onnx', chain(['Relu', 'no.runtime:Mystery']));
     const conv = await place.write('conv.onnx', convModel());
-    const ending = await place.run(['dlbricks', 'validate', 'mystery.onnx', conv, ...QUICK, '--export-json', '-']);
+    const ending = await place.run([
+      'dlbricks',
+      'validate',
+      'mystery.onnx',
+      conv,
+      ...QUICK,
+      ...ONCE,
+      '--export-json',
+      '-',
+    ]);
     assert.equal(ending.code, 3);
     const [mystery, other] = reportIn(ending).models;
     assert.deepEqual([mystery?.coverage, mystery?.estimate_ms], [0, null]);
@@ -77,7 +87,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('says nothing of the method of the paper, which the layer cut says that it is', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const byKernels = await place.run(await validate(place));
     const byLayers = await place.run(await validate(place, ...LAYER_CUT));
     assert.match(byKernels.stdout, /kernel cut, G = \d+/);
@@ -92,9 +102,9 @@ describe(
   { ...deadline, concurrency: 2 },
   () => {
     it('is named in a warning, with the operators and their numbers', async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const path = await place.write('other.onnx', quantizedConv({ biasFactor: 2 }));
-      const ending = await place.run(['dlbricks', 'validate', path, ...QUICK, '--export-json', '-']);
+      const ending = await place.run(['dlbricks', 'validate', path, ...QUICK, ...ONCE, '--export-json', '-']);
       const { models, warnings } = reportIn(ending);
       const conv = models[0]?.kernel_differences?.find(({ operator }) => operator.endsWith('QLinearConv'));
       assert.deepEqual([conv?.of_file, conv?.made_up], [0, 1]);
@@ -104,10 +114,10 @@ describe(
     });
 
     it('has no such warning where the kernels are the same', async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const path = await place.write('same.onnx', quantizedConv());
       const { models, warnings } = reportIn(
-        await place.run(['dlbricks', 'validate', path, ...QUICK, '--export-json', '-']),
+        await place.run(['dlbricks', 'validate', path, ...QUICK, ...ONCE, '--export-json', '-']),
       );
       assert.deepEqual(models[0]?.kernel_differences, []);
       assert.ok(!warnings.some(({ cause }) => cause === 'kernels'));
@@ -119,11 +129,20 @@ describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
   for (const options of [[], ['-G', '1']] as const) {
     const name = options.length === 0 ? 'by default' : options.join(' ');
     it(`composes from its results to what composing from the store gives, ${name}`, async (t) => {
-      const [owner, other] = [await workplace(t), await workplace(t)];
+      const [owner, other] = [await workplaceHere(t), await workplaceHere(t)];
       assert.equal((await generate(owner, ...options)).code, 0);
       const results = owner.path('results.json');
       const suite = owner.path('given', 'suite');
-      const measured = await other.run(['dlbricks', 'run', '--suite', suite, ...QUICK, '--export-json', results]);
+      const measured = await other.run([
+        'dlbricks',
+        'run',
+        '--suite',
+        suite,
+        ...QUICK,
+        ...ONCE,
+        '--export-json',
+        results,
+      ]);
       assert.equal(measured.code, 0);
 
       const compose = ['dlbricks', 'compose', '--export-json', '-'];
@@ -139,7 +158,7 @@ describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
   }
 
   it('has one kernel in each brick at -G 1', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await generate(place, '-G', '1');
     const { cut, models } = recipeSchema.parse(JSON.parse(await readFile(place.path('given', 'recipe.json'), 'utf8')));
     assert.equal(cut, 'kernel');

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { AS_STORED, chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () => {
   it('times each model with each batch and number of threads, and shows percentiles in one table', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     await place.write('two.onnx', chain(['Relu', 'Exp']));
     const sweep = ['--batch', '1,2', '--threads', '1,2', '--percentiles', '50,75'];
@@ -31,7 +32,7 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
   });
 
   it('exports CSV and Markdown with batch, threads and system in every row', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     const args = ['latency', 'four.onnx', '--batch', '2', ...QUICK, ...AS_STORED];
     const csv = await place.run([...args, '--export-csv', '-']);
@@ -43,7 +44,7 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
   });
 
   it('goes on without a model that cannot be run, and says so', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
     const { stdout, code } = await place.run(['latency', 'broken.onnx', 'four.onnx', ...QUICK]);

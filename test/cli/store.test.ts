@@ -4,8 +4,9 @@ import { openStore } from '../../src/store/open-store.js';
 import { newDatabase, MONGODB_URI } from '../store/mongodb/server.js';
 import { sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { all, note, NOTES } from '../store/collection-contract.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** The URI of a new store of each kind. */
 const KINDS: Readonly<Record<string, (t: TestContext, folder: string) => string>> = {
@@ -30,7 +31,7 @@ const MEASUREMENTS = [
 ];
 
 async function filled(t: TestContext, kind: string) {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const uri = KINDS[kind]?.(t, place.store) ?? assert.fail();
   const opened = await openStore(uri, { onWarning: () => undefined });
   for (const measurement of MEASUREMENTS) await opened.putMeasurement(measurement);

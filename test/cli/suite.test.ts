@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const RESULTS = 'results.json';
 
@@ -24,7 +25,7 @@ function bricksIn(place: Workplace): Promise<readonly string[]> {
 
 describe('a suite', { ...deadline, concurrency: 2 }, () => {
   it('that was measured composes with its recipe to what validating the model gives', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await generate(place);
     const validated = await place.run([
       'dlbricks',
@@ -54,7 +55,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is measured without any of the models', async (t) => {
-    const [owner, other] = [await workplace(t), await workplace(t)];
+    const [owner, other] = [await workplaceHere(t), await workplaceHere(t)];
     await generate(owner);
     const suite = owner.path('given', 'suite');
     const { stdout, stderr, code } = await other.run(['dlbricks', 'run', '--suite', suite, ...QUICK]);
@@ -64,7 +65,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('holds the bricks of decoys, of which the recipe says nothing', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('decoy.onnx', chain(['Exp', 'Abs']));
     await generate(place, '--decoy', 'decoy.onnx');
     const { models } = await recipeOf(place);
@@ -76,14 +77,14 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is cut as the options say', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await generate(place, '-G', '2', '--batch', '3');
     const { granularity, batch, models } = await recipeOf(place);
     assert.deepEqual([granularity, batch, models[0]?.sequences.length], [2, 3, 2]);
   });
 
   it('is never written over', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await generate(place);
     const before = await bricksIn(place);
     const again = await generate(place, '-G', '2');
@@ -94,7 +95,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is not begun in a folder that cannot be written', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('given', 'a file');
     const ending = await generate(place);
     assertOneMessage(ending);
@@ -103,7 +104,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('that was changed on its way is not measured', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await generate(place);
     const [brick = ''] = await bricksIn(place);
     await place.write(`given/suite/bricks/${brick}`, chain(['Sin']));

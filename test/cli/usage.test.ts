@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, it } from 'node:test';
-import { workplace, type Workplace } from './support/command.js';
+import { type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 import { chain } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 interface Mistake {
   readonly args: readonly string[];
@@ -238,7 +239,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
 describe('a mistake on the command line', { timeout: 300_000, concurrency: 2 }, () => {
   for (const [name, { args, says, code, given }] of Object.entries(MISTAKES)) {
     it(`gets one message that says what to do: ${name}`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       await given?.(place);
       const ending = await place.run(args);
       assert.match(ending.stderr, says);

@@ -24,8 +24,8 @@ async function npm(place: Workplace, args: readonly string[]): Promise<Ending> {
 /** A user's folder beside the installed package. */
 interface Consumer {
   readonly folder: string;
-  /** Compiles a file with the user's compiler, and returns the path of the JavaScript. */
-  compile(name: string, source: string): Promise<string>;
+  /** Compiles files, by their names, with the user's compiler. @returns the paths of the JavaScript */
+  compile(sources: Readonly<Record<string, string>>): Promise<readonly string[]>;
   write(name: string, content: string | Uint8Array): Promise<string>;
   /** Starts the installed command. */
   start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
@@ -76,12 +76,13 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     await copyFile(home.path('package.json'), join(folder, 'package.json'));
     return {
       folder,
-      compile: async (name, source) => {
-        await writeFile(join(folder, name), source);
+      compile: async (sources) => {
+        const files = Object.keys(sources).map((name) => join(folder, name));
+        for (const [name, source] of Object.entries(sources)) await writeFile(join(folder, name), source);
         const flags = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--strict'];
-        const { code, stdout } = await home.startProgram(process.execPath, [TSC, ...flags, join(folder, name)]).ended;
+        const { code, stdout } = await home.startProgram(process.execPath, [TSC, ...flags, ...files]).ended;
         assert.equal(code, 0, stdout);
-        return join(folder, name.replace(/\.ts$/, '.js'));
+        return files.map((file) => file.replace(/\.ts$/, '.js'));
       },
       write: (name, content) => place.write(name, content),
       start: (args, env = {}) => place.startProgram(main, args, { env }),
@@ -92,7 +93,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
   it('runs the plugin of docs/plugins.md, compiled against its types', async (t) => {
     const place = await consumer(t);
     if (place === undefined) return;
-    await place.compile('index.ts', await onlyBlock('plugins.md', 'A plugin of your own', 'ts'));
+    await place.compile({ 'index.ts': await onlyBlock('plugins.md', 'A plugin of your own', 'ts') });
     const manifest = await place.write('depth.yml', await onlyBlock('plugins.md', 'A plugin of your own', 'yaml'));
     const { stdout, stderr, code } = await place.start(['--plugin', place.folder, 'evaluate', manifest, '--json'])
       .ended;
@@ -106,8 +107,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     const place = await consumer(t);
     if (place === undefined) return;
     const [evaluating = '', asking = ''] = await documentedCode('evaluations.md', 'A client in TypeScript', 'ts');
-    const client = await place.compile('client.ts', evaluating);
-    const asker = await place.compile('asker.ts', asking);
+    const [client = '', asker = ''] = await place.compile({ 'client.ts': evaluating, 'asker.ts': asking });
 
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     const [, address = ''] = await server.said(/server listening on (127\.0\.0\.1:\d+)/);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { deadline, workplace, type Workplace } from '../cli/support/command.js';
+import { deadline, type Workplace } from '../cli/support/command.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../cli/support/tiny-models.js';
 import { assertOfSchema } from './validator.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 
 /** Short, and without a second look at a busy machine. */
 const MEASURING = [...LAYER_CUT, ...QUICK, ...AS_STORED] as const;
@@ -29,7 +30,7 @@ async function assertWritten(place: Workplace, schema: string, file: string): Pr
 
 describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () => {
   it('is what `dlbricks` exports', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const toStdout = ['--export-json', '-'] as const;
     await assertPrints(place, 'report', ['dlbricks', 'validate', 'net.onnx', ...MEASURING, ...toStdout]);
@@ -43,7 +44,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
   });
 
   it('is what the platform prints of a store and of a model', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     await stdoutOf(place, ['dlbricks', 'validate', 'net.onnx', ...MEASURING]);
     await assertPrints(place, 'store', ['store', 'info', '--json']);
@@ -58,7 +59,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
   });
 
   it('is what a server has', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const header = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'latency' };
     const manifest = await place.write('tiny.yml', JSON.stringify({ ...header, models: ['net.onnx'] }));

@@ -30,7 +30,7 @@ async function evaluation(
     name: 'tiny',
     version: '1.0.0',
     models: ['net.onnx'],
-    cut: 'layer',
+    settings: { cut: 'layer' },
     protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
     ...changes,
   };

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import os from 'node:os';
 import type { PredictAccess } from '../../agent/services/predict-service.js';
-import { type RunningAgent, startAgent } from '../../agent/services/server.js';
+import type { RunningAgent } from '../../agent/services/server.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
@@ -109,6 +109,7 @@ Examples:
     .action(async (flags: AgentFlags) => {
       const { listen, framework, server } = flags;
       const settings = { ...listen, framework, security: host.security.server, access: accessOf(flags) };
+      const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,
         resolveModel: (name, version) => resolvePredictionModel(name, version, flags.models),

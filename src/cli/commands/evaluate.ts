@@ -9,10 +9,10 @@ import { submissionOf } from '../../evaluation/submission.js';
 import { takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import type { RunningServer } from '../../server/server.js';
 import { serverOption } from '../address.js';
 import { leave, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
-import { startLocalPlatform } from '../local-platform.js';
 import { showOutcome } from '../show-outcome.js';
 
 interface EvaluateFlags extends OutputOptions {
@@ -46,6 +46,13 @@ function withoutUnwantedServer(flags: EvaluateFlags, command: Command): Evaluate
   const { server, ...others } = flags;
   const isLocal = flags.store !== undefined || flags.framework !== undefined;
   return isLocal && server !== undefined && command.getOptionValueSource('server') === 'env' ? others : flags;
+}
+
+/** The platform in this process. It is loaded only where no server is named. */
+async function platformHere(flags: EvaluateFlags, plugins: readonly Plugin[], host: OwnedHost): Promise<RunningServer> {
+  const { store, framework } = flags;
+  const { startLocalPlatform } = await import('../local-platform.js');
+  return startLocalPlatform({ store: await host.openStore(store), plugins, framework });
 }
 
 /** Submits, follows and reports. An interruption ends an evaluation of this process, but not one of a server. */
@@ -113,11 +120,8 @@ Examples:
       const flags = withoutUnwantedServer(given, command);
       checkFlags(flags);
       refuseModel(path);
-      const { server, store, framework } = flags;
-      const local =
-        server === undefined
-          ? await startLocalPlatform({ store: await host.openStore(store), plugins, framework })
-          : undefined;
+      const { server } = flags;
+      const local = server === undefined ? await platformHere(flags, plugins, host) : undefined;
       const address = local?.address ?? formatHostPort(server ?? { host: '', port: 0 });
       const client = connectEvaluations(address, local === undefined ? { security: host.security.client } : {});
       try {

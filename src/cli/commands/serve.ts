@@ -3,10 +3,7 @@ import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
-import { addPluginService } from '../../server/plugin-service.js';
-import { type RunningServer, startServer } from '../../server/server.js';
 import type { HostPort } from '../../rpc/loopback.js';
-import { createRpcServer, type RpcServer } from '../../rpc/server.js';
 import { addressOption } from '../address.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
@@ -29,13 +26,6 @@ function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): r
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length === 0) return wanted;
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
-}
-
-/** An address for this machine's own plugins: the certificate names the machine as other machines do. */
-async function openBackDoor(server: RunningServer, { security }: OwnedHost): Promise<RpcServer & { address: string }> {
-  const door = createRpcServer({ security: { token: security.server.token } });
-  addPluginService(door, server.platform);
-  return { ...door, address: await door.listen({ host: '127.0.0.1', port: 0 }) };
 }
 
 function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Record<string, unknown>>): string[] {
@@ -86,8 +76,10 @@ Examples:
       const store = await host.openStore(flags.store);
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       const { listen } = flags;
+      // Other commands need no server, and loading one takes as long as a short command.
+      const { startServer, openBackDoor } = await import('../serving.js');
       const server = await startServer({ listen, store, security: host.security.server, onWait: onWarning });
-      const door = await openBackDoor(server, host);
+      const door = await openBackDoor(server, host.security);
       const args = argumentsFor(door.address, flags, command.optsWithGlobals());
       const { platform, address } = server;
       const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);

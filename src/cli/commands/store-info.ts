@@ -78,7 +78,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const store = await host.openStore(uri, { access: 'read' });
       const systems = await countSystems(store);
       const collections = await countCollections(store);
-      const place = placeOfStore(uri);
+      const place = await placeOfStore(uri);
       if (json === true) {
         const counted = systems.map(({ system, ...counts }) => ({
           fingerprint: system.fingerprint,

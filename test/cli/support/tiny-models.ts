@@ -6,6 +6,9 @@ import { int } from '../../../src/onnx/make-attributes.js';
 /** Measured in a moment, so that a test is about the command and not about the runtime. */
 export const QUICK = ['--runs', '3', '--warmup', '1'] as const;
 
+/** At the kernel cut, no brick is measured again in other processes. */
+export const ONCE = ['--target-error', '1000'] as const;
+
 /** Uses what is stored as it is, for tests that compare two runs on a machine that may be busy. */
 export const AS_STORED = ['--remeasure', 'none'] as const;
 

@@ -6,10 +6,11 @@ import { InferenceSession, Tensor } from '../../../../src/predictor/onnxruntime/
 import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
 import { encodeModelToBytes } from '../../../../src/onnx/write-model.js';
 import { floatTensor, GraphBuilder } from '../support/graph-builder.js';
-import { deadline, workplace, type Workplace } from '../../../cli/support/command.js';
+import { deadline, type Workplace } from '../../../cli/support/command.js';
 import { convModel } from '../../../cli/support/conv-model.js';
 import { assertOneMessage, reportIn } from '../../../cli/support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../../../cli/support/tiny-models.js';
+import { workplaceHere } from '../../../cli/support/workplace-here.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../../test/foreign-traces/fixtures');
 const JAEGER = join(FIXTURES, 'jaeger.json');
@@ -78,7 +79,7 @@ function geluModel(): Uint8Array {
 
 describe('dlbricks import', () => {
   test('what was imported is composed from the store; twice is as once', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const table = await place.write('table.csv', TABLE);
     for (let time = 0; time < 2; time++) {
       const { stdout, code, stderr } = await place.run(['dlbricks', 'import', table]);
@@ -98,7 +99,7 @@ describe('dlbricks import', () => {
   });
 
   test('systems never mix', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const table = await place.write('table.csv', TABLE);
     assert.equal((await place.run(['dlbricks', 'import', table, JAEGER])).code, 0);
     const unclear = await place.run(['dlbricks', 'compose', '--from-store']);
@@ -114,7 +115,7 @@ describe('dlbricks import', () => {
   });
 
   test('a trace that names no system needs one', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'import', join(FIXTURES, 'onnxruntime.json')]);
     assert.equal(ending.code, 2);
     assertOneMessage(ending);
@@ -122,7 +123,7 @@ describe('dlbricks import', () => {
   });
 
   test('a damaged trace is one message with its place, and nothing is kept', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const whole = await readFile(JAEGER, 'utf8');
     const ending = await place.run(['dlbricks', 'import', await place.write('cut.json', whole.slice(0, 5000))]);
     assert.equal(ending.code, 2);
@@ -134,7 +135,7 @@ describe('dlbricks import', () => {
 
 describe('dlbricks compose --from-traces', () => {
   test("estimates a model from the runtime's own profile of it", deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('conv.onnx', convModel());
     const profile = await profileOf(place, model);
     const { report, code } = await composed(place, model, '--from-traces', profile, '--system', 'here');
@@ -150,7 +151,7 @@ describe('dlbricks compose --from-traces', () => {
   });
 
   test('covers fully connected layers, whose weights are missing in the profile', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const g = new GraphBuilder();
     const hidden = g.layer('Gemm', [g.input('float32', [1, 32]), g.weight([32, 16], 32), g.weight([16], 1)], [1, 16]);
     const last = g.layer('Gemm', [g.layer('Relu', [hidden], [1, 16]), g.weight([16, 4], 16), g.weight([4], 1)], [1, 4]);
@@ -165,7 +166,7 @@ describe('dlbricks compose --from-traces', () => {
   });
 
   test('covers a model that the runtime optimized with open dimensions, and says so', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('gelu.onnx', geluModel());
     const profile = await profileOf(place, model, { batch: 2, sequence: 3 });
     const sizes = ['--batch', '2', '--dimension', 'sequence=3', '--from-traces', profile, '--system', 'here'];
@@ -181,7 +182,7 @@ describe('dlbricks compose --from-traces', () => {
     'a part is marked as such, names what is missing, and exits with 3; filling in covers it',
     deadline,
     async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const rows = [8, 16, 32]
         .map((size, i) => `other,here,${i},Tanh,1x${size},1x${size},${0.1 + size / 100}\n`)
         .join('');
@@ -199,7 +200,7 @@ describe('dlbricks compose --from-traces', () => {
   );
 
   test("layer tracing's own time is taken out, and it says so", deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { stdout, code } = await place.run(['dlbricks', 'compose', '--from-traces', JAEGER]);
     assert.equal(code, 0);
     // 0.972 ms without and 1.072 ms with layer tracing; layers add up to 0.952 ms.
@@ -208,7 +209,7 @@ describe('dlbricks compose --from-traces', () => {
   });
 
   test('what is written with --trace-out is read again, with the same estimate', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const first = await composed(place, '--from-traces', JAEGER, '--trace-out', 'estimate.json');
     const second = await composed(place, '--from-traces', 'estimate.json');
     const shown = ({ report }: typeof first) =>
@@ -223,7 +224,7 @@ describe('dlbricks compose --from-traces', () => {
   });
 
   test('options for traces alone are refused without any', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'compose', 'zoo:resnet18', '--fill', 'model']);
     assert.equal(ending.code, 2);
     assert.match(ending.stderr, /--fill is for --from-traces/);
@@ -232,7 +233,7 @@ describe('dlbricks compose --from-traces', () => {
 
 describe('--trace-out of measurements', () => {
   test('a run is written as a trace whose bricks are found again by their signatures', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('four.onnx', chain(FOUR_LAYERS));
     const run = await place.run([
       'dlbricks',

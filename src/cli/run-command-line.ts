@@ -1,0 +1,64 @@
+import { dirname, join } from 'node:path';
+import { CommanderError } from 'commander';
+import { messageOf } from '../base/errors.js';
+import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
+import { startTracing } from '../tracing/start-tracing.js';
+import { activeTracing } from '../tracing/tracing.js';
+import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
+import { applyConfiguration, configurationFile } from './configuration.js';
+import { commandFailureOf } from './failure.js';
+import { createHost, type OwnedHost } from './host.js';
+import { loadPlugins, pluginPaths } from './load-plugins.js';
+import { createProgram, type GlobalOptions } from './program.js';
+import type { Terminal } from './terminal.js';
+
+/** Exit code of a command line that Commander does not understand; help and version are no errors. */
+const EXIT_USAGE = 2;
+
+async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
+  try {
+    const onWarning = (message: string): void => host.warn(`warning: ${message}`);
+    const folder = join(dirname(configurationFile(process.env)), 'plugins');
+    const plugins = await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
+    const program = createProgram(host, terminal, plugins);
+    program.parseOptions([...argv]);
+    const { traceLevel } = program.opts<GlobalOptions>();
+    const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });
+    await inCommandSpan(calledCommands(program, argv), traceLevel, parse);
+    return host.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    const { message, exitCode } = commandFailureOf(error);
+    terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
+    return exitCode;
+  }
+}
+
+/**
+ * Runs one command line to its end, with the environment and the working directory of this process.
+ *
+ * @param signal ends the command in order, with all results kept
+ * @returns the exit code
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    await applyConfiguration(process.env);
+    await startTracing({ serviceName: serviceName(argv), environment: process.env });
+  } catch (error) {
+    const { message, exitCode } = commandFailureOf(error);
+    terminal.err(message);
+    return exitCode;
+  }
+  const host = createHost(terminal, signal);
+  const exitCode = await runCommand(argv, terminal, host);
+  await host.close();
+  // The work is done; a lost trace does not change its result.
+  await activeTracing()
+    ?.close()
+    .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));
+  return exitCode;
+}

@@ -1,0 +1,11 @@
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+
+/**
+ * Without this, the gRPC library prints its own message beside ours for every failure. The library's variables can turn
+ * it on.
+ */
+export function quietLibrary({ env } = process): void {
+  if (env['GRPC_VERBOSITY'] === undefined && env['GRPC_NODE_VERBOSITY'] === undefined) {
+    setLogVerbosity(logVerbosity.NONE);
+  }
+}

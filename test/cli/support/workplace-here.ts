@@ -1,0 +1,59 @@
+import { Writable } from 'node:stream';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import type { Lifetime } from '../../support/lifetime.js';
+import { type Ending, type StartOptions, workplace, type Workplace } from './command.js';
+
+/** This process has one environment and one working directory, so commands take turns. */
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Runs something in an environment and a folder, and restores both. */
+async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promise<T>): Promise<T> {
+  const [before, cwd] = [{ ...process.env }, process.cwd()];
+  const replace = (by: NodeJS.ProcessEnv): void => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    for (const [name, value] of Object.entries(by)) if (value !== undefined) process.env[name] = value;
+  };
+  replace(env);
+  process.chdir(folder);
+  try {
+    return await run();
+  } finally {
+    process.chdir(cwd);
+    replace(before);
+  }
+}
+
+/** Runs a command line in this process, as if its output went to files. */
+async function runHere(args: readonly string[]): Promise<Ending> {
+  let [stdout, stderr] = ['', ''];
+  const errStream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      stderr += chunk.toString();
+      done();
+    },
+  });
+  const terminal = {
+    out: (text: string) => void (stdout += text),
+    err: (line: string) => void (stderr += `${line}\n`),
+    errStream,
+    isInteractive: false,
+    color: false,
+    columns: { out: undefined, err: undefined },
+  };
+  const code = await runCommandLine(args, terminal, new AbortController().signal);
+  return { stdout, stderr, code };
+}
+
+/**
+ * A workplace whose commands run in this process, for tests of what a command says and does. A process takes half a
+ * second of processor time to start. What makes a process (signals, streams, its end) is tested with {@link workplace}.
+ */
+export async function workplaceHere(t: Lifetime): Promise<Workplace> {
+  const place = await workplace(t);
+  const run = (args: readonly string[], { env: changes = {} }: Pick<StartOptions, 'env'> = {}): Promise<Ending> => {
+    const ended = turn.then(() => among({ ...place.env, ...changes }, place.folder, () => runHere(args)));
+    turn = ended.catch(() => {});
+    return ended;
+  };
+  return { ...place, run };
+}
