@@ -4,7 +4,7 @@ import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-
 import { createFakeAgent } from '../src/agent/fake-agent.js';
 import { setupKey } from '../src/measurement/measurement.js';
 import { openStore } from '../src/store/open-store.js';
-import { ZOO } from '../src/zoo/zoo.js';
+import { CLASSICS } from '../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 import { zooLayers } from './decompose.js';
 import { measureOne, type Setup, setupOf } from '../test/agent/support/measure-one.js';
@@ -36,7 +36,7 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
     const agent = createFakeAgent({ latencyOf: () => 1 });
     const store = await openStore(folder);
     const { fingerprint } = await agent.system(RUN_OPTIONS);
-    const decompose = () => ZOO.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
+    const decompose = () => CLASSICS.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
     const bricks = uniqueBricks(decompose());
     await Promise.all(
       bricks.map(async (brick) => store.putMeasurement(await measureOne(agent, brick, RUN_OPTIONS, SETUP))),

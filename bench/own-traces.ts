@@ -10,9 +10,10 @@ import { startAgent } from '../src/agent/services/server.js';
 import { readTrace } from '../src/foreign-traces/read-trace.js';
 import type { Limits, Protocol } from '../src/measurement/protocol.js';
 import { weightlessBenchmark } from '../src/measurement/weightless.js';
-import { loadModel, ZOO_NAMES } from '../src/registry/load-model.js';
+import { loadModel } from '../src/registry/load-model.js';
 import { SPAN_EXPORTERS, type SpanFormat } from '../src/tracing/exporters/index.js';
 import { requireTracing } from '../src/tracing/start-tracing.js';
+import { CLASSICS } from '../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
@@ -73,7 +74,7 @@ async function main(): Promise<number> {
   const agent = connectAgent(server.address);
   let isWhole = true;
   try {
-    for (const name of ZOO_NAMES) {
+    for (const { name } of CLASSICS) {
       const results = await withTemporaryFolder((folder) => coverByOwnTrace(`zoo:${name}`, agent, folder));
       for (const { model, format, kernels, covered, occurrences } of results) {
         console.log(`${model} (${format}): ${covered} of ${kernels} kernels; in all formats together ${occurrences}`);

@@ -57,7 +57,7 @@ async function modelsBeside(): Promise<readonly ModelReference[]> {
 /** Every model with one thread and with two, and the small ones in batches. */
 export async function configurations(): Promise<readonly Configuration[]> {
   const zoo = MODELS.map((name) => {
-    const { multiplyAccumulates } = zooEntry(name).published;
+    const { multiplyAccumulates = Infinity } = zooEntry(name).published;
     return { reference: `zoo:${name}`, name, multiplyAccumulates };
   });
   const beside = await modelsBeside();

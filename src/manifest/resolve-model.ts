@@ -44,7 +44,10 @@ function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected:
   if (zooNames === undefined || zooNames.includes(name)) return undefined;
   const meant = suggestion(name, zooNames);
   const hint = meant === undefined ? '' : ` (did you mean ${quoted(`zoo:${meant}`)}?)`;
-  return { expected: `a model of the zoo (${zooNames.join(', ')})`, found: quoted(`zoo:${name}`) + hint };
+  return {
+    expected: "a model of the zoo ('mlmodelscope registry models' lists them)",
+    found: quoted(`zoo:${name}`) + hint,
+  };
 }
 
 /** A description of the path where it is not a file; undefined for a file. */

@@ -14,3 +14,13 @@ export function ints(name: string, values: readonly number[]): AttributeProto {
 export function float(name: string, value: number): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.FLOAT, f: Math.fround(value) });
 }
+
+/** An attribute that is a text. */
+export function string(name: string, value: string): AttributeProto {
+  return AttributeProto.create({ name, type: AttributeType.STRING, s: new TextEncoder().encode(value) });
+}
+
+/** An attribute that is a list of floats, rounded as {@link float} does. */
+export function floats(name: string, values: readonly number[]): AttributeProto {
+  return AttributeProto.create({ name, type: AttributeType.FLOATS, floats: values.map(Math.fround) });
+}

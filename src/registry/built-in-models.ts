@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
 import { loadManifest, meetsFramework, type ModelManifest, orThrow } from '../manifest/index.js';
@@ -33,10 +34,10 @@ type InstalledFramework = Parameters<typeof meetsFramework>[1];
 
 /** The manifests of the models that come with the platform, by name. */
 export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
-  const files = (await readdir(MODELS_FOLDER)).filter((file) => file.endsWith('.yml')).sort();
+  const files = (await readdir(MODELS_FOLDER, { recursive: true })).filter((file) => file.endsWith('.yml')).sort();
   return Promise.all(
     files.map(async (file) => {
-      const path = fileURLToPath(new URL(file, MODELS_FOLDER));
+      const path = join(fileURLToPath(MODELS_FOLDER), file);
       return { path, manifest: orThrow(await loadManifest(path, ['model'])).manifest };
     }),
   );

@@ -79,10 +79,16 @@ export class GraphBuilder {
     return this.#initializer(role, { elementType: 'float32', dims: [], data: { kind: 'inline', bytes } });
   }
 
-  /** Adds one layer with one output. */
+  /** A list of float32 that steers an operator, such as the scales that Resize wants. */
+  floats(role: string, values: readonly number[]): Value {
+    const bytes = new Uint8Array(new Float32Array(values).buffer);
+    return this.#initializer(role, { elementType: 'float32', dims: [values.length], data: { kind: 'inline', bytes } });
+  }
+
+  /** Adds one layer with one output; an input that is undefined is an optional one that is left out. */
   apply(
     opType: string,
-    inputs: readonly Value[],
+    inputs: readonly (Value | undefined)[],
     output: OutputType,
     attributes: readonly AttributeProto[] = [],
   ): Value {
@@ -93,7 +99,7 @@ export class GraphBuilder {
   /** Adds one layer with several outputs. */
   applyMany(
     opType: string,
-    inputs: readonly Value[],
+    inputs: readonly (Value | undefined)[],
     outputs: readonly OutputType[],
     attributes: readonly AttributeProto[] = [],
   ): Value[] {
@@ -132,7 +138,7 @@ export class GraphBuilder {
   #add(
     opType: string,
     name: string,
-    inputs: readonly Value[],
+    inputs: readonly (Value | undefined)[],
     outputs: readonly (OutputType & { readonly name: string })[],
     attributes: readonly AttributeProto[],
   ): Value[] {
@@ -140,7 +146,7 @@ export class GraphBuilder {
       name,
       opType,
       domain: '',
-      inputs: inputs.map((value) => value.name),
+      inputs: inputs.map((value) => value?.name ?? ''),
       outputs: outputs.map((value) => value.name),
       attributes,
     });

@@ -6,13 +6,17 @@ import { add, chain, concat, type Layer, relu } from './tensor.js';
 /** Height and width; one number is both. */
 type Size = number | readonly [number, number];
 
+/** Rows and columns added on either side, or the same numbers of both before and after. */
+export type Padding = Size | { readonly before: number; readonly after: number };
+
 interface Window {
   readonly stride?: Size;
-  /** Rows and columns added on either side. */
-  readonly padding?: Size;
+  readonly padding?: Padding;
 }
 
-interface ConvolutionOptions extends Window {
+export interface ConvolutionOptions extends Window {
+  /** Distance between the inputs that a kernel reads. */
+  readonly dilation?: number;
   readonly groups?: number;
   readonly bias?: boolean;
 }
@@ -26,22 +30,37 @@ function pair(size: Size): readonly [number, number] {
   return typeof size === 'number' ? [size, size] : size;
 }
 
+/** Rows and columns before, rows and columns after. */
+function padsOf(padding: Padding): readonly [number, number, number, number] {
+  if (typeof padding === 'object' && 'before' in padding) {
+    const { before, after } = padding;
+    return [before, before, after, after];
+  }
+  return [...pair(padding), ...pair(padding)];
+}
+
 /** The attributes of a window that slides over height and width, and the size of its output. */
-function slide(x: Value, kernel: Size, { stride = 1, padding = 0, ceil = false }: PoolOptions) {
+function slide(
+  x: Value,
+  kernel: Size,
+  { stride = 1, padding = 0, ceil = false, dilation = 1 }: PoolOptions & ConvolutionOptions,
+) {
   if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
-  const [kernels, strides, pads] = [pair(kernel), pair(stride), pair(padding)];
+  const [kernels, strides, pads] = [pair(kernel), pair(stride), padsOf(padding)];
   const round = ceil ? Math.ceil : Math.floor;
-  const size = (axis: 0 | 1): number =>
-    round((fixed(x, axis + 2) + 2 * pads[axis] - kernels[axis]) / strides[axis]) + 1;
+  const size = (axis: 0 | 1): number => {
+    const padded = fixed(x, axis + 2) + pads[axis] + (pads[axis + 2] ?? 0);
+    return round((padded - dilation * (kernels[axis] - 1) - 1) / strides[axis]) + 1;
+  };
   return {
     size: [size(0), size(1)],
-    attributes: [ints('kernel_shape', kernels), ints('pads', [...pads, ...pads]), ints('strides', strides)],
+    attributes: [ints('kernel_shape', kernels), ints('pads', pads), ints('strides', strides)],
   };
 }
 
 /** Convolution with `channels` outputs; the inputs are those of its input. */
 export function conv(channels: number, kernel: Size, options: ConvolutionOptions = {}): Layer {
-  const { groups = 1, bias: biased = true } = options;
+  const { groups = 1, bias: biased = true, dilation = 1 } = options;
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
     const kernelDims = [channels, fixed(x, 1) / groups, ...pair(kernel)];
@@ -49,9 +68,32 @@ export function conv(channels: number, kernel: Size, options: ConvolutionOptions
     const weights = [weight(x.graph, kernelDims, fanIn), ...(biased ? [bias(x.graph, channels)] : [])];
     const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, ...size] };
     return x.graph.apply('Conv', [x, ...weights], output, [
-      ints('dilations', [1, 1]),
+      ints('dilations', [dilation, dilation]),
       int('group', groups),
       ...attributes,
+    ]);
+  };
+}
+
+/** Transposed convolution, which enlarges the image by its stride. */
+export function deconv(
+  channels: number,
+  kernel: number,
+  { stride, padding = 0 }: { readonly stride: number; readonly padding?: number },
+): Layer {
+  return (x) => {
+    const [inputs, size] = [fixed(x, 1), (axis: number) => (fixed(x, axis) - 1) * stride - 2 * padding + kernel];
+    const weights = [
+      weight(x.graph, [inputs, channels, kernel, kernel], (inputs * kernel ** 2) / stride ** 2),
+      bias(x.graph, channels),
+    ];
+    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, size(2), size(3)] };
+    return x.graph.apply('ConvTranspose', [x, ...weights], output, [
+      ints('dilations', [1, 1]),
+      int('group', 1),
+      ints('kernel_shape', [kernel, kernel]),
+      ints('pads', [padding, padding, padding, padding]),
+      ints('strides', [stride, stride]),
     ]);
   };
 }
@@ -74,7 +116,7 @@ export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min
 export function convNormRelu(
   channels: number,
   kernel: Size,
-  options: ConvolutionOptions & { epsilon?: number } = {},
+  options: ConvolutionOptions & { readonly epsilon?: number | undefined } = {},
 ): Layer {
   return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
 }

@@ -39,7 +39,7 @@ function dimsOf(model: Model, name: string, dimensions: Readonly<Record<string, 
 }
 
 /**
- * Multiply-accumulates of one inference by Conv, Gemm and MatMul, as torchvision counts its `_ops`. Biases, activations
+ * Multiply-accumulates of one inference by Conv, ConvTranspose, Gemm and MatMul, as torchvision counts its `_ops`. Biases, activations
  * and everything else are left out.
  *
  * @param dimensions what symbolic dimensions are bound to
@@ -54,6 +54,8 @@ export function countMultiplyAccumulates(model: Model, dimensions: Readonly<Reco
     switch (node.opType) {
       case 'Conv':
         return outputs() * elementCount(factorDims().slice(1));
+      case 'ConvTranspose':
+        return elementCount(dimsOf(model, node.inputs[0] ?? '', dimensions)) * elementCount(factorDims().slice(1));
       case 'Gemm':
         return outputs() * (factorDims()[isTransposed(node) ? 1 : 0] ?? 1);
       case 'MatMul':

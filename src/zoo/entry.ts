@@ -3,10 +3,10 @@ import type { GraphBuilder } from './builder.js';
 /** Published figures of an architecture, to check the built graph. */
 export interface Published {
   /** Trainable parameters; a tied one counts once, batch normalization's running statistics do not. */
-  readonly parameters: number;
-  /** Multiply-accumulates of one inference at the entry's `dimensions`, to the nearest million where the source rounds. */
-  readonly multiplyAccumulates: number;
-  /** Where both numbers come from. */
+  readonly parameters?: number | undefined;
+  /** Multiply-accumulates of one inference at the entry's `dimensions`, as many digits as the source has. */
+  readonly multiplyAccumulates?: number | undefined;
+  /** Where the numbers come from. */
   readonly source: string;
 }
 

@@ -15,8 +15,16 @@ function elementwise(opType: string): Layer {
 }
 
 export const relu = elementwise('Relu');
+export const sigmoid = elementwise('Sigmoid');
 export const tanh = elementwise('Tanh');
 export const erf = elementwise('Erf');
+export const exp = elementwise('Exp');
+export const log = elementwise('Log');
+export const sqrt = elementwise('Sqrt');
+/** Nothing at all, where a graph has a layer for that. */
+export const identity = elementwise('Identity');
+/** Nothing at all in inference. */
+export const dropout = elementwise('Dropout');
 
 /**
  * Dimensions of an elementwise operator's result: aligned at the right, 1 stretches.
@@ -43,6 +51,23 @@ export const sub = binary('Sub');
 export const mul = binary('Mul');
 export const div = binary('Div');
 export const pow = binary('Pow');
+/** The greater of two. */
+export const max = binary('Max');
+
+/** The sum of any number of values of one shape, in one layer. */
+export function sum(values: readonly [Value, ...Value[]]): Value {
+  return values[0].graph.apply('Sum', values, values[0]);
+}
+
+/** Times a constant of a formula. */
+export function times(factor: number): Layer {
+  return (x) => mul(x, x.graph.scalar('factor', factor));
+}
+
+/** Plus a constant of a formula. */
+export function plus(summand: number): Layer {
+  return (x) => add(x, x.graph.scalar('summand', summand));
+}
 
 /** Matrix product over the last two dimensions; leading ones broadcast. */
 export function matMul(left: Value, right: Value): Value {
@@ -122,4 +147,9 @@ export function gatherRows(table: Value, indices: Value): Value {
   return table.graph.apply('Gather', [table, indices], { elementType: table.elementType, dims }, [int('axis', 0)]);
 }
 
-export const softmax: Layer = (x) => x.graph.apply('Softmax', [x], x, [int('axis', -1)]);
+/** Over one dimension, by default the last one. */
+export function softmaxOver(axis: number): Layer {
+  return (x) => x.graph.apply('Softmax', [x], x, [int('axis', axis)]);
+}
+
+export const softmax = softmaxOver(-1);

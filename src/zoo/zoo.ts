@@ -6,6 +6,7 @@ import { alexnet } from './architectures/alexnet.js';
 import { bertBase } from './architectures/bert.js';
 import { densenet121, densenet169 } from './architectures/densenet.js';
 import { distilgpt2, gpt2 } from './architectures/gpt2.js';
+import { ICPE2020 } from './architectures/icpe2020/index.js';
 import { inceptionV1 } from './architectures/inception-v1.js';
 import { inceptionV3 } from './architectures/inception-v3.js';
 import { mobilenetV2 } from './architectures/mobilenet-v2.js';
@@ -19,8 +20,8 @@ import type { ZooEntry } from './entry.js';
 /** Part of the cached files' path: to be raised with every change of a graph or of its weights. */
 export const ZOO_VERSION = 1;
 
-/** Every architecture that `zoo:<name>` can name. */
-export const ZOO: readonly ZooEntry[] = [
+/** Well-known architectures of the years from 2014 to 2021. */
+export const CLASSICS: readonly ZooEntry[] = [
   alexnet,
   vgg16,
   vgg19,
@@ -40,18 +41,23 @@ export const ZOO: readonly ZooEntry[] = [
   vitB16,
 ];
 
+/** Every architecture that `zoo:<name>` can name. */
+export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020];
+
+const BY_NAME: ReadonlyMap<string, ZooEntry> = new Map(ZOO.map((entry) => [entry.name, entry]));
+
 /**
  * The entry of that name.
  *
- * @throws PlatformError not_found with the names there are
+ * @throws PlatformError not_found with the name that was probably meant
  */
 export function zooEntry(name: string): ZooEntry {
-  const found = ZOO.find((entry) => entry.name === name);
+  const found = BY_NAME.get(name);
   if (found !== undefined) return found;
-  const names = ZOO.map((entry) => entry.name);
-  const meant = suggestion(name, names);
+  const meant = suggestion(name, [...BY_NAME.keys()]);
   const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  throw new PlatformError('not_found', `The zoo has no model ${quoted(name)}.${advice} It has ${names.join(', ')}.`);
+  const all = `'mlmodelscope registry models' lists all ${ZOO.length}.`;
+  throw new PlatformError('not_found', `The zoo has no model ${quoted(name)}.${advice} ${all}`);
 }
 
 /** FNV-1a, 32 bits: spreads names over the seeds. */

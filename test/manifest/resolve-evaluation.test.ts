@@ -95,7 +95,7 @@ test('a manifest of another kind is a problem of what refers to it', async (t) =
 
 test('a model that the zoo lacks is a problem, with the one that was meant', async (t) => {
   assert.deepEqual(await problems(t, { 'evaluations/e.yml': evaluation('models: [zoo:resnet17]') }), [
-    'evaluations/e.yml:4:10: models[0]: expected a model of the zoo (resnet18, resnet50), found "zoo:resnet17" (did you mean "zoo:resnet18"?)',
+    `evaluations/e.yml:4:10: models[0]: expected a model of the zoo ('mlmodelscope registry models' lists them), found "zoo:resnet17" (did you mean "zoo:resnet18"?)`,
   ]);
 });
 

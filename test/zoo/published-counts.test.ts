@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { encodeModel } from '../../src/onnx/write-model.js';
 import { countMultiplyAccumulates, countParameters } from '../../src/zoo/counts.js';
-import { buildZooModel, ZOO, zooEntry } from '../../src/zoo/zoo.js';
+import { buildZooModel, CLASSICS, zooEntry } from '../../src/zoo/zoo.js';
 
 interface Counts {
   readonly parameters: number;
@@ -65,7 +65,7 @@ function transformerLayer(sequence: number): number {
 const ROUNDING_GIGA = 0.0005;
 
 describe('the zoo is the size that was published', () => {
-  for (const { name, dimensions, published } of ZOO) {
+  for (const { name, dimensions, published } of CLASSICS) {
     const expected = PUBLISHED[name];
     const model = buildZooModel(name);
 
@@ -78,7 +78,7 @@ describe('the zoo is the size that was published', () => {
       const giga = countMultiplyAccumulates(model, dimensions) / 1e9;
       const difference = Math.abs(giga - (expected?.gigaMultiplyAccumulates ?? 0));
       assert.ok(difference <= ROUNDING_GIGA, `${giga} instead of ${expected?.gigaMultiplyAccumulates}`);
-      assert.equal(published.multiplyAccumulates / 1e9, expected?.gigaMultiplyAccumulates);
+      assert.equal((published.multiplyAccumulates ?? 0) / 1e9, expected?.gigaMultiplyAccumulates);
     });
   }
 
@@ -98,7 +98,7 @@ describe('the zoo is the size that was published', () => {
 
   test('the documentation shows the same numbers', async () => {
     const page = await readFile(new URL('../../../docs/zoo.md', import.meta.url), 'utf8');
-    for (const { name, title, dimensions } of ZOO) {
+    for (const { name, title, dimensions } of CLASSICS) {
       const model = buildZooModel(name);
       const parameters = countParameters(model).toLocaleString('en-US');
       const giga = (countMultiplyAccumulates(model, dimensions) / 1e9).toFixed(3);

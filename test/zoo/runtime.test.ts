@@ -11,7 +11,7 @@ import { readModel } from '../../src/onnx/read-model.js';
 import { typeProtoOf } from '../../src/onnx/write-model.js';
 import { InferenceSession, Tensor } from '../../src/predictor/onnxruntime/library.js';
 import { ensureZooModel } from '../../src/zoo/cache.js';
-import { buildZooModel, ZOO } from '../../src/zoo/zoo.js';
+import { buildZooModel, CLASSICS } from '../../src/zoo/zoo.js';
 
 type Dimensions = Readonly<Record<string, number>>;
 
@@ -80,7 +80,7 @@ const SETTINGS: readonly Dimensions[] = [
   { batch: 2, sequence: 7 },
 ];
 
-for (const { name, dimensions } of ZOO) {
+for (const { name, dimensions } of CLASSICS) {
   describe(name, { timeout: 300_000 }, () => {
     const model = buildZooModel(name);
     let cacheDir = '';

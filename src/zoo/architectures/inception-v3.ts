@@ -1,6 +1,7 @@
+import type { Value } from '../builder.js';
 import { averagePool, branches, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
-import { chain, flatten, type Layer } from '../tensor.js';
+import { chain, concat, flatten, type Layer } from '../tensor.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
 
 type Kernel = number | readonly [number, number];
@@ -52,13 +53,48 @@ const reduction17 = branches(
   pool,
 );
 
-/** Figure 7: 1x3 and 3x1 side by side. 8x8 pixels. */
-const expanded = branches(
-  conv(320, 1),
-  chain(conv(384, 1), branches(conv(384, [1, 3]), conv(384, [3, 1]))),
-  chain(conv(448, 1), conv(384, 3), branches(conv(384, [1, 3]), conv(384, [3, 1]))),
-  pooled(192),
-);
+/** 1x3 and 3x1 side by side. */
+const sides = [conv(384, [1, 3]), conv(384, [3, 1])] as const;
+
+/** Figure 7. 8x8 pixels. The branches that fork are put together first, or all at once. */
+function expanded(concatenation: 'nested' | 'flat', last: Layer): Layer {
+  if (concatenation === 'nested') {
+    const forked = branches(...sides);
+    return branches(conv(320, 1), chain(conv(384, 1), forked), chain(conv(448, 1), conv(384, 3), forked), last);
+  }
+  const all = (stem: Layer) => (x: Value) => {
+    const value = stem(x);
+    return sides.map((side) => side(value));
+  };
+  const [short, long] = [all(conv(384, 1)), all(chain(conv(448, 1), conv(384, 3)))];
+  return (x) => concat(1, [conv(320, 1)(x), ...short(x), ...long(x), last(x)]);
+}
+
+/** Everything before the global pool; the pool of the last block is an average in torchvision, a maximum in TensorFlow. */
+export function inceptionV3Features(version: 'torchvision' | 'tensorflow'): Layer {
+  const isTorchvision = version === 'torchvision';
+  const concatenation = isTorchvision ? 'nested' : 'flat';
+  return chain(
+    convValid(32, 3, 2),
+    convValid(32, 3),
+    conv(64, 3),
+    pool,
+    convValid(80, 1),
+    convValid(192, 3),
+    pool,
+    factored(32),
+    factored(64),
+    factored(64),
+    reduction35,
+    asymmetric(128),
+    asymmetric(160),
+    asymmetric(160),
+    asymmetric(192),
+    reduction17,
+    expanded(concatenation, pooled(192)),
+    expanded(concatenation, isTorchvision ? pooled(192) : chain(maxPool(3, { padding: 1 }), conv(192, 1))),
+  );
+}
 
 /** Without the auxiliary classifier, which inference does not run. */
 export const inceptionV3: ZooEntry = {
@@ -73,30 +109,5 @@ export const inceptionV3: ZooEntry = {
       '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
   },
   dimensions: { batch: 1 },
-  define: imageClassifier(
-    299,
-    chain(
-      convValid(32, 3, 2),
-      convValid(32, 3),
-      conv(64, 3),
-      pool,
-      convValid(80, 1),
-      convValid(192, 3),
-      pool,
-      factored(32),
-      factored(64),
-      factored(64),
-      reduction35,
-      asymmetric(128),
-      asymmetric(160),
-      asymmetric(160),
-      asymmetric(192),
-      reduction17,
-      expanded,
-      expanded,
-      globalAveragePool,
-      flatten,
-      linear(1000),
-    ),
-  ),
+  define: imageClassifier(299, chain(inceptionV3Features('torchvision'), globalAveragePool, flatten, linear(1000))),
 };

@@ -1,5 +1,5 @@
 import { fixed } from '../builder.js';
-import { batchNorm, conv, globalAveragePool, linear, relu6, residual } from '../convolution.js';
+import { batchNorm, conv, globalAveragePool, linear, type Padding, relu6, residual } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer } from '../tensor.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
@@ -8,20 +8,20 @@ function pointwise(channels: number): Layer {
   return chain(conv(channels, 1, { bias: false }), batchNorm(), relu6);
 }
 
-function depthwise(stride: number): Layer {
+function depthwise(stride: number, padding: Padding): Layer {
   return (x) => {
-    const channels = fixed(x, 1);
-    return chain(conv(channels, 3, { stride, padding: 1, groups: channels, bias: false }), batchNorm(), relu6)(x);
+    const groups = fixed(x, 1);
+    return chain(conv(groups, 3, { stride, padding, groups, bias: false }), batchNorm(), relu6)(x);
   };
 }
 
 /** Table 1 and figure 4d: expand `factor` times, filter each channel, project without activation. */
-function invertedResidual(factor: number, channels: number, stride: number): Layer {
+function invertedResidual(factor: number, channels: number, stride: number, padding: Padding): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
     const body = chain(
       ...(factor === 1 ? [] : [pointwise(factor * inputs)]),
-      depthwise(stride),
+      depthwise(stride, padding),
       conv(channels, 1, { bias: false }),
       batchNorm(),
     );
@@ -29,9 +29,39 @@ function invertedResidual(factor: number, channels: number, stride: number): Lay
   };
 }
 
-/** One row of the paper's table 2: t, c, n, s. */
-function bottlenecks(t: number, c: number, n: number, s: number): Layer {
-  return chain(...Array.from({ length: n }, (_, i) => invertedResidual(t, c, i === 0 ? s : 1)));
+/** The paper's table 2 but for channels: t, n, s. */
+const ROWS = [
+  [1, 1, 1],
+  [6, 2, 2],
+  [6, 3, 2],
+  [6, 4, 2],
+  [6, 3, 1],
+  [6, 3, 2],
+  [6, 1, 1],
+] as const;
+
+interface MobilenetV2Channels {
+  readonly first: number;
+  /** c of each row of table 2. */
+  readonly rows: readonly number[];
+  readonly last: number;
+}
+
+/** Everything before the pool; `strided` is the padding of 3x3 convolutions with a stride of two. */
+export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, strided: Padding): Layer {
+  const bottlenecks = ROWS.flatMap(([t, n, s], row) =>
+    Array.from({ length: n }, (_, i) => {
+      const stride = i === 0 ? s : 1;
+      return invertedResidual(t, rows[row] ?? last, stride, stride === 1 ? 1 : strided);
+    }),
+  );
+  return chain(
+    conv(first, 3, { stride: 2, padding: strided, bias: false }),
+    batchNorm(),
+    relu6,
+    ...bottlenecks,
+    pointwise(last),
+  );
 }
 
 export const mobilenetV2: ZooEntry = {
@@ -47,17 +77,7 @@ export const mobilenetV2: ZooEntry = {
   define: imageClassifier(
     224,
     chain(
-      conv(32, 3, { stride: 2, padding: 1, bias: false }),
-      batchNorm(),
-      relu6,
-      bottlenecks(1, 16, 1, 1),
-      bottlenecks(6, 24, 2, 2),
-      bottlenecks(6, 32, 3, 2),
-      bottlenecks(6, 64, 4, 2),
-      bottlenecks(6, 96, 3, 1),
-      bottlenecks(6, 160, 3, 2),
-      bottlenecks(6, 320, 1, 1),
-      pointwise(1280),
+      mobilenetV2Features({ first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 }, 1),
       globalAveragePool,
       flatten,
       linear(1000),

@@ -6,38 +6,70 @@ import { imageClassifier, torchvision } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
-/** What a block puts between its input and the addition; `width` as in the paper's table 1. */
-type Block = (width: number, stride: number) => { readonly body: Layer; readonly channels: number };
+/** What a block has between its input and the addition, and on the shortcut where that changes the shape. */
+interface BlockParts {
+  readonly channels: number;
+  readonly body: Layer;
+  readonly projection: Layer;
+}
+
+/** `width` as in the paper's table 1. */
+export type Block = (width: number, stride: number) => BlockParts;
+
+function projectionTo(channels: number, stride: number, epsilon?: number): Layer {
+  return chain(conv(channels, 1, { stride, bias: false }), batchNorm(epsilon));
+}
 
 /** Figure 5, left. */
 const basic: Block = (width, stride) => ({
   channels: width,
   body: chain(convNormRelu(width, 3, { stride, padding: 1 }), conv(width, 3, { padding: 1, bias: false }), batchNorm()),
+  projection: projectionTo(width, stride),
 });
 
-/** Figure 5, right, with the stride in the 3x3 convolution as all frameworks have it today ("v1.5"). */
-const bottleneck: Block = (width, stride) => ({
-  channels: 4 * width,
-  body: chain(
-    convNormRelu(width, 1),
-    convNormRelu(width, 3, { stride, padding: 1 }),
-    conv(4 * width, 1, { bias: false }),
-    batchNorm(),
-  ),
-});
+interface BottleneckOptions {
+  /** Channels of the output over those of the 3x3 convolution. */
+  readonly expansion?: number;
+  /** Whether the stride is in the first convolution, as in the paper, or in the 3x3 one, as frameworks have it ("v1.5"). */
+  readonly strideFirst?: boolean;
+  /** Groups of the 3x3 convolution. */
+  readonly groups?: number;
+  readonly epsilon?: number;
+}
+
+/** Figure 5, right. */
+export function bottleneckOf(options: BottleneckOptions = {}): Block {
+  const { expansion = 4, strideFirst = false, groups = 1, epsilon } = options;
+  return (width, stride) => ({
+    channels: expansion * width,
+    body: chain(
+      convNormRelu(width, 1, { stride: strideFirst ? stride : 1, epsilon }),
+      convNormRelu(width, 3, { stride: strideFirst ? 1 : stride, padding: 1, groups, epsilon }),
+      conv(expansion * width, 1, { bias: false }),
+      batchNorm(epsilon),
+    ),
+    projection: projectionTo(expansion * width, stride, epsilon),
+  });
+}
+
+const bottleneck = bottleneckOf();
 
 /** `depth` blocks, the first with the stride; a projection shortcut where the shape changes (option B). */
-function stage(block: Block, width: number, depth: number, firstStride: number): Layer {
+export function stage(block: Block, width: number, depth: number, firstStride: number): Layer {
   const blocks = Array.from({ length: depth }, (_, i): Layer => {
     const stride = i === 0 ? firstStride : 1;
-    const { body, channels } = block(width, stride);
-    const projection = chain(conv(channels, 1, { stride, bias: false }), batchNorm());
+    const { body, channels, projection } = block(width, stride);
     return (x) => {
       const keepsShape = stride === 1 && fixed(x, 1) === channels;
       return relu(residual(body, keepsShape ? undefined : projection)(x));
     };
   });
   return chain(...blocks);
+}
+
+/** The four stages, each with twice the width and, but for the first, half the image of the one before. */
+export function stages(block: Block, width: number, depths: readonly [number, number, number, number]): Layer {
+  return chain(...depths.map((depth, i) => stage(block, width * 2 ** i, depth, i === 0 ? 1 : 2)));
 }
 
 /** One column of the paper's table 1: the block and how many of it each of the four stages has. */
@@ -47,10 +79,7 @@ function resnet(block: Block, depths: readonly [number, number, number, number])
     chain(
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
-      stage(block, 64, depths[0], 1),
-      stage(block, 128, depths[1], 2),
-      stage(block, 256, depths[2], 2),
-      stage(block, 512, depths[3], 2),
+      stages(block, 64, depths),
       globalAveragePool,
       flatten,
       linear(1000),

@@ -4,7 +4,7 @@ import { chain, flatten, type Layer, relu } from '../tensor.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
 
 /** The paper's fire module (section 3.2): s1x1 squeezes, e1x1 and e3x3 expand side by side. */
-function fire(squeeze: number, expand: number): Layer {
+export function fire(squeeze: number, expand: number): Layer {
   return chain(
     conv(squeeze, 1),
     relu,

@@ -1,4 +1,4 @@
-import { conv, linear, maxPool } from '../convolution.js';
+import { conv, type ConvolutionOptions, linear, maxPool } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer, relu } from '../tensor.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
@@ -7,16 +7,20 @@ const PAPER =
   'Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015, ' +
   'arXiv:1409.1556';
 
-/** `depth` convolutions of 3x3, each with its ReLU, then a pool that halves the image. */
-function stage(channels: number, depth: number): Layer {
-  const layers = Array.from({ length: depth }, () => [conv(channels, 3, { padding: 1 }), relu]);
-  return chain(...layers.flat(), maxPool(2, { stride: 2 }));
+/** `depth` convolutions of 3x3, each with its ReLU. */
+export function convolutions(channels: number, depth: number, options: ConvolutionOptions = { padding: 1 }): Layer {
+  return chain(...Array.from({ length: depth }, () => chain(conv(channels, 3, options), relu)));
+}
+
+/** The same, and a pool that halves the image. */
+export function vggStage(channels: number, depth: number): Layer {
+  return chain(convolutions(channels, depth), maxPool(2, { stride: 2 }));
 }
 
 /** One column of the paper's table 1: how many convolutions each of the five stages has. */
 function vgg(depths: readonly [number, number, number, number, number]) {
   const channels = [64, 128, 256, 512, 512] as const;
-  const stages = depths.map((depth, i) => stage(channels[i] ?? 512, depth));
+  const stages = depths.map((depth, i) => vggStage(channels[i] ?? 512, depth));
   return imageClassifier(224, chain(...stages, flatten, linear(4096), relu, linear(4096), relu, linear(1000)));
 }
 

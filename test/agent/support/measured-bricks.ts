@@ -24,7 +24,7 @@ export const TWO_RUNS: Setup = {
 export interface MeasuredBricks {
   readonly bricks: readonly Brick[];
   readonly values: ReadonlyMap<string, InferredValue>;
-  /** 'samples', or why there are none: of the whole model and then of each brick. */
+  /** 'samples', or why there are none: of the whole model and then of each brick; equal ones are measured once. */
   readonly outcomes: readonly string[];
 }
 
@@ -36,12 +36,14 @@ export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: 
   const graph = layerGraph(optimized ? modelOf(optimized.benchmark, 'optimized') : model, values);
   const bricks = sequencesOf(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
   const context = { footprintBytes: 2 ** 20 };
+  const unique = [...new Map(bricks.map((brick) => [brick.signature, brick])).values()];
   const measured = await measureAll(client, [
     { benchmark: whole, runOptions: ALL, ...setupOf(TWO_RUNS) },
-    ...bricks.map((brick) => ({ benchmark: brick, runOptions: AS_IT_IS, context, ...setupOf(TWO_RUNS) })),
+    ...unique.map((brick) => ({ benchmark: brick, runOptions: AS_IT_IS, context, ...setupOf(TWO_RUNS) })),
   ]);
-  const outcomes = measured.map(({ measurement: { outcome } }) => {
+  const [ofWhole = '', ...ofUnique] = measured.map(({ measurement: { outcome } }) => {
     return outcome.kind === 'samples' ? 'samples' : outcome.message;
   });
-  return { bricks, values, outcomes };
+  const bySignature = new Map(unique.map(({ signature }, i) => [signature, ofUnique[i] ?? '']));
+  return { bricks, values, outcomes: [ofWhole, ...bricks.map(({ signature }) => bySignature.get(signature) ?? '')] };
 }

@@ -3,21 +3,21 @@ import { describe, test, type TestContext } from 'node:test';
 import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { layerGraph } from '../../../../src/onnx/layer-graph.js';
 import { bindDimensions } from '../../../../src/onnx/bind-dimensions.js';
-import { buildZooModel, ZOO } from '../../../../src/zoo/zoo.js';
+import { buildZooModel, CLASSICS } from '../../../../src/zoo/zoo.js';
 
 // An attacker gets a suite, knows every architecture of the zoo, and guesses which one it represents.
 
 type Signatures = ReadonlySet<string>;
 
 function bricksOf(name: string, granularity: number): Signatures {
-  const { dimensions = {} } = ZOO.find((entry) => entry.name === name) ?? {};
+  const { dimensions = {} } = CLASSICS.find((entry) => entry.name === name) ?? {};
   const model = bindDimensions(buildZooModel(name), new Map(Object.entries(dimensions)), { batch: 1 });
   const { bricks } = decomposeModel(name, layerGraph(model), granularity);
   return new Set(bricks.map(({ signature }) => signature));
 }
 
 function zooAt(granularity: number): ReadonlyMap<string, Signatures> {
-  return new Map(ZOO.map(({ name }) => [name, bricksOf(name, granularity)]));
+  return new Map(CLASSICS.map(({ name }) => [name, bricksOf(name, granularity)]));
 }
 
 /** Everything of the candidate is in the suite. */

@@ -1,0 +1,14 @@
+import { averagePool, linear } from '../../convolution.js';
+import { slice } from '../../shaping.js';
+import { chain, flatten, softmax } from '../../tensor.js';
+import { inceptionV3Features } from '../inception-v3.js';
+import { imageNetwork, type Network } from './network.js';
+
+/** TensorFlow's, which scores 1008 classes and knows 1001. */
+export function inceptionV3(size = 299): Network {
+  const pixels = Math.floor((size - 43) / 32);
+  return imageNetwork(
+    [3, size, size],
+    chain(inceptionV3Features('tensorflow'), averagePool(pixels), flatten, linear(1008), slice(1, 0, 1001), softmax),
+  );
+}

@@ -1,0 +1,26 @@
+import type { GraphBuilder } from '../../builder.js';
+import { linear } from '../../convolution.js';
+import { chain, dropout, flatten, type Layer, softmax } from '../../tensor.js';
+
+/** Channels, height and width of an image. */
+export type ImageSize = readonly [number, number, number];
+
+/** A network of the paper: how its layers are added to a graph. */
+export type Network = (graph: GraphBuilder) => void;
+
+/** From one image to one result, `input` to `output`. */
+export function imageNetwork(size: ImageSize, layers: Layer): Network {
+  return (graph) => {
+    graph.output('output', layers(graph.input('input', 'float32', ['batch', ...size])));
+  };
+}
+
+/** Where a classifier of one image ends: scores become probabilities. */
+export function classes(count: number): Layer {
+  return chain(linear(count), softmax);
+}
+
+/** The same, after a pool to one pixel. */
+export function pooledClasses(count: number, options: { readonly dropout?: boolean } = {}): Layer {
+  return chain(...(options.dropout === true ? [dropout] : []), flatten, classes(count));
+}

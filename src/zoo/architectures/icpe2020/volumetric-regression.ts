@@ -1,0 +1,66 @@
+import { fixed } from '../../builder.js';
+import { batchNorm, conv, convNormRelu, maxPool } from '../../convolution.js';
+import { resize } from '../../shaping.js';
+import { add, chain, identity, type Layer, relu, sigmoid } from '../../tensor.js';
+import { imageNetwork, type Network } from './network.js';
+
+const VOLUME_DEPTH = 200;
+
+function normReluConv(channels: number, kernel: number): Layer {
+  return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
+}
+
+/** A bottleneck with normalization before each convolution. */
+function block(channels: number): Layer {
+  const body = chain(normReluConv(channels / 2, 1), normReluConv(channels / 2, 3), normReluConv(channels, 1));
+  return (x) => {
+    const shortcut = fixed(x, 1) === channels ? identity(x) : conv(channels, 1, { bias: false })(x);
+    return add(body(x), shortcut);
+  };
+}
+
+function blocks(channels: number, count: number): Layer {
+  return chain(...Array.from({ length: count }, () => block(channels)));
+}
+
+/** Each level's detour holds the next level, so that all of them shrink the same image. */
+function hourglass(channels: number, depth: number): Layer {
+  const inner = depth > 1 ? [hourglass(channels, depth - 1), block(channels)] : [];
+  const detour = chain(blocks(channels, 3), ...inner);
+  const lower = chain(maxPool(2, { stride: 2 }), blocks(channels, depth > 1 ? 6 : 9), resize('nearest', 2));
+  return (x) => add(detour(x), lower(x));
+}
+
+interface VolumetricOptions {
+  readonly size?: number;
+  readonly width?: number;
+  readonly depth?: number;
+}
+
+/** Jackson et al., Large Pose 3D Face Reconstruction via Direct Volumetric CNN Regression, arXiv:1703.07834. */
+export function volumetricRegression({ size = 192, width = 64, depth = 4 }: VolumetricOptions = {}): Network {
+  const channels = 4 * width;
+  const stack = chain(
+    hourglass(channels, depth),
+    block(channels),
+    convNormRelu(channels, 1),
+    convNormRelu(channels, 1),
+  );
+  const refine: Layer = (x) => add(identity(x), stack(x));
+  return imageNetwork(
+    [3, size, size],
+    chain(
+      convNormRelu(width, 7, { stride: 2, padding: 3 }),
+      block(2 * width),
+      maxPool(2, { stride: 2 }),
+      block(2 * width),
+      block(channels),
+      refine,
+      refine,
+      convNormRelu(channels, 1),
+      conv(VOLUME_DEPTH, 1),
+      resize('linear', 4),
+      sigmoid,
+    ),
+  );
+}

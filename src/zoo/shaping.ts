@@ -1,0 +1,102 @@
+import { int, ints, string } from '../onnx/make-attributes.js';
+import { dimension, fixed, misshapen, type Value } from './builder.js';
+import { type Layer, reshape, transpose, unsqueeze } from './tensor.js';
+
+/** What a border is made of: zeros, the edge's own values, or the values mirrored at the edge. */
+type Border = 'constant' | 'edge' | 'reflect';
+
+/** Adds rows and columns around an image, as many above as on the left and as many below as on the right. */
+export function pad(border: Border, before: number, after: number): Layer {
+  return (x) => {
+    const size = (axis: number): number => fixed(x, axis) + before + after;
+    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), size(2), size(3)] };
+    const pads = x.graph.integers('pads', [0, 0, before, before, 0, 0, after, after]);
+    return x.graph.apply('Pad', [x, pads], output, [string('mode', border)]);
+  };
+}
+
+/** The entries from `start` to before `end` along one dimension. */
+export function slice(axis: number, start: number, end: number): Layer {
+  return (x) => {
+    const { graph } = x;
+    if (end > fixed(x, axis)) throw misshapen(x, `no ${end} entries along dimension ${axis}`);
+    const bounds = [graph.integers('starts', [start]), graph.integers('ends', [end]), graph.integers('axes', [axis])];
+    const output = { elementType: x.elementType, dims: x.dims.with(axis, end - start) };
+    return graph.apply('Slice', [x, ...bounds], output);
+  };
+}
+
+/** An image without its first row and column. */
+export const withoutFirstRowAndColumn: Layer = (x) => {
+  const { graph } = x;
+  const sizes = [fixed(x, 2), fixed(x, 3)];
+  const bounds = [graph.integers('starts', [1, 1]), graph.integers('ends', sizes), graph.integers('axes', [2, 3])];
+  const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...sizes.map((size) => size - 1)] };
+  return graph.apply('Slice', [x, ...bounds], output);
+};
+
+/** One entry along a dimension, which goes away. */
+export function entry(axis: number, index: number): Layer {
+  return (x) => {
+    const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
+    return x.graph.apply('Gather', [x, x.graph.integer('index', index)], output, [int('axis', axis)]);
+  };
+}
+
+/** Repeats dimensions of size 1 as often as `shape` says; 1 keeps a dimension as it is. */
+export function expand(x: Value, shape: readonly number[]): Value {
+  const dims = shape.map((size, axis) => (size === 1 ? dimension(x, axis) : size));
+  return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
+}
+
+/** One value for each channel, [batch, channels], as an image of it, [batch, channels, height, width]. */
+export function asImage(height: number, width: number): Layer {
+  return (x) => expand(unsqueeze(x, [2, 3]), [1, 1, height, width]);
+}
+
+type Reduction = 'ReduceMean' | 'ReduceMax' | 'ReduceMin';
+
+/** Reduces dimensions to one entry each, which stay where `keep` says so. */
+export function reduce(operator: Reduction, axes: readonly number[], keep = false): Layer {
+  return (x) => {
+    const dims = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
+    const output = { elementType: x.elementType, dims };
+    return x.graph.apply(operator, [x], output, [ints('axes', axes), int('keepdims', keep ? 1 : 0)]);
+  };
+}
+
+/** The sum over one dimension, which goes away. */
+export function total(axis: number): Layer {
+  return (x) => {
+    const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
+    return x.graph.apply('ReduceSum', [x, x.graph.integers('axes', [axis])], output, [int('keepdims', 0)]);
+  };
+}
+
+/** The mean of each channel of an image, [batch, channels]. */
+export const channelMean = reduce('ReduceMean', [2, 3]);
+
+/** Enlarges an image, each pixel to a square of itself or with the values between. */
+export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
+  return (x) => {
+    const dims = [...x.dims.slice(0, 2), fixed(x, 2) * factor, fixed(x, 3) * factor];
+    const coordinates = mode === 'nearest' ? 'asymmetric' : 'half_pixel';
+    const scales = x.graph.floats('scales', [1, 1, factor, factor]);
+    return x.graph.apply('Resize', [x, undefined, scales], { elementType: x.elementType, dims }, [
+      string('mode', mode),
+      string('coordinate_transformation_mode', coordinates),
+      ...(mode === 'nearest' ? [string('nearest_mode', 'floor')] : []),
+    ]);
+  };
+}
+
+/** [batch, channels, height, width] with the channels last. */
+export const channelsLast: Layer = (x) => transpose(x, [0, 2, 3, 1]);
+
+/** The inverse of channelsLast. */
+export const channelsFirst: Layer = (x) => transpose(x, [0, 3, 1, 2]);
+
+/** [batch, a, b, ...] as [batch, ...shape]. */
+export function reshapeTo(...shape: readonly number[]): Layer {
+  return (x) => reshape(x, [0, ...shape]);
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bindDimensions } from '../../../src/onnx/bind-dimensions.js';
+import { GraphBuilder } from '../../../src/zoo/builder.js';
+import { measuredBricks } from '../../agent/support/measured-bricks.js';
+import { agentForSuite } from '../../agent/support/running-agent.js';
+
+/** An architecture, made as small as it goes. */
+export interface SmallNetwork {
+  readonly define: (graph: GraphBuilder) => void;
+  readonly dimensions?: Readonly<Record<string, number>>;
+}
+
+/** Small architectures load and run in the real runtime, and so does each of their bricks, at either cut. */
+export function runsSmall(title: string, networks: Readonly<Record<string, SmallNetwork>>): void {
+  describe(title, { timeout: 300_000 }, () => {
+    const agent = agentForSuite();
+    for (const [name, { define, dimensions = {} }] of Object.entries(networks)) {
+      for (const cut of ['layer', 'kernel'] as const) {
+        test(`${name} runs, whole and as bricks of the ${cut} cut`, async () => {
+          const builder = new GraphBuilder(name, 1);
+          define(builder);
+          const sizes = new Map(Object.entries({ batch: 1, ...dimensions }));
+          const model = bindDimensions(builder.finish(`zoo:${name}`), sizes, { batch: 1 });
+          const { bricks, outcomes } = await measuredBricks(agent().client, model, cut);
+          assert.ok(bricks.length > 0);
+          assert.deepEqual([...new Set(outcomes)], ['samples']);
+        });
+      }
+    }
+  });
+}
