@@ -20,6 +20,10 @@ const HOUSES = [
       ['cli', 'client-api.ts', 'plugin-api.ts'],
     ],
   },
+  {
+    folder: 'src/onnx',
+    levels: [['bytes', 'model'], ['operators'], ['functions', 'values'], ['read', 'write'], ['layers']],
+  },
   { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services']] },
   { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
   { folder: 'fuzz', levels: [['random.ts'], ['mutate'], ['targets'], ['run'], ['main.ts']] },

@@ -1,6 +1,6 @@
 import { decomposeModel } from '../plugins/dlbricks/bricks/unique-bricks.js';
-import { bindDimensions } from '../src/onnx/bind-dimensions.js';
-import { layerGraph, type LayerGraph } from '../src/onnx/layer-graph.js';
+import { bindDimensions } from '../src/onnx/layers/bind-dimensions.js';
+import { layerGraph, type LayerGraph } from '../src/onnx/layers/layer-graph.js';
 import { buildZooModel, CLASSICS, zooEntry } from '../src/zoo/zoo.js';
 
 /** The layers of a zoo model at batch 1. */

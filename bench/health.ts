@@ -3,7 +3,7 @@ import { service as healthService } from 'grpc-health-check';
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { startAgent } from '../src/agent/services/server.js';
 import { weightlessBenchmark } from '../src/measurement/weightless.js';
-import { bindDimensions } from '../src/onnx/bind-dimensions.js';
+import { bindDimensions } from '../src/onnx/layers/bind-dimensions.js';
 import { buildZooModel } from '../src/zoo/zoo.js';
 import { measureOne, type Setup } from '../test/agent/support/measure-one.js';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readModel } from '../src/onnx/read-model.js';
+import { readModel } from '../src/onnx/read/read-model.js';
 import { WEIGHT_BYTES, writeSparseModel } from '../test/onnx/sparse-model.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 

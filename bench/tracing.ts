@@ -4,7 +4,7 @@ import { startAgent } from '../src/agent/services/server.js';
 import type { Limits, Protocol } from '../src/measurement/protocol.js';
 import { trimmedMean } from '../src/measurement/trimmed-mean.js';
 import { weightlessBenchmark } from '../src/measurement/weightless.js';
-import { bindDimensions } from '../src/onnx/bind-dimensions.js';
+import { bindDimensions } from '../src/onnx/layers/bind-dimensions.js';
 import { requireTracing } from '../src/tracing/start-tracing.js';
 import { activeTracing, traced } from '../src/tracing/tracing.js';
 import { buildZooModel } from '../src/zoo/zoo.js';

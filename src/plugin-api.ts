@@ -52,19 +52,19 @@ export { prepareOutputs, type Shown, writeExports, writeShown } from './command/
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 
 // Models and their graphs.
-export { byteLengthOf, elementCount, isElementType } from './onnx/element-type.js';
-export { fanIn } from './onnx/fill-range.js';
-export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layer-graph.js';
-export { isDefaultAttribute } from './onnx/default-attributes.js';
-export { oldestOpsetOf } from './onnx/operator-versions.js';
-export { MOST_LISTED_VALUES } from './onnx/model.js';
-export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model.js';
-export { encodeModelToBytes } from './onnx/write-model.js';
-export { int as intAttribute } from './onnx/make-attributes.js';
-export { parseModel } from './onnx/read-model.js';
-export { nestedNodes } from './onnx/nested-nodes.js';
-export { readNames } from './onnx/subgraphs.js';
-export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/rename-subgraphs.js';
+export { byteLengthOf, elementCount, isElementType } from './onnx/model/element-type.js';
+export { fanIn } from './onnx/values/fill-range.js';
+export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
+export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
+export { oldestOpsetOf } from './onnx/operators/operator-versions.js';
+export { MOST_LISTED_VALUES } from './onnx/model/model.js';
+export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
+export { encodeModelToBytes } from './onnx/write/write-model.js';
+export { int as intAttribute } from './onnx/model/make-attributes.js';
+export { parseModel } from './onnx/read/read-model.js';
+export { nestedNodes } from './onnx/model/nested-nodes.js';
+export { readNames } from './onnx/model/subgraphs.js';
+export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { WeightsOfFile } from './registry/weights-of-file.js';

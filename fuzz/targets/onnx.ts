@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { decomposeKernels, decomposeModel } from '../../plugins/dlbricks/bricks/unique-bricks.js';
 import { AttributeProto_AttributeType as AttributeType } from '../../src/generated/onnx/onnx.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
-import { layerGraph } from '../../src/onnx/layer-graph.js';
-import { parseModel } from '../../src/onnx/read-model.js';
-import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
+import { parseModel } from '../../src/onnx/read/read-model.js';
+import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import {
   fn,
   float,

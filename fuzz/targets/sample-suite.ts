@@ -2,7 +2,7 @@ import { decomposeModel } from '../../plugins/dlbricks/bricks/unique-bricks.js';
 import type { Recipe } from '../../plugins/dlbricks/bricks/recipe.js';
 import { inContext } from '../../plugins/dlbricks/bricks/copies-in-context.js';
 import type { Suite } from '../../plugins/dlbricks/exchange/suite.js';
-import { layerGraph } from '../../src/onnx/layer-graph.js';
+import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
 import { GraphBuilder } from '../../test/plugins/dlbricks/support/graph-builder.js';
 import { signatureOf } from '../../test/store/sample-measurement.js';
 

@@ -2,7 +2,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context, Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import type { RunOptions, System } from '../measurement/system.js';
-import type { InferredValue } from '../onnx/layer-graph.js';
+import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { LayerTrace } from './layer-trace.js';
 

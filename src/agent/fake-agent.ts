@@ -4,7 +4,7 @@ import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
 import { type RunOptions, withFingerprint } from '../measurement/system.js';
 import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
-import type { InferredValue } from '../onnx/layer-graph.js';
+import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
 

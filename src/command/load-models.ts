@@ -1,5 +1,5 @@
 import type { CommandHost } from '../evaluation/plugin.js';
-import { checkInputNames } from '../onnx/given-values.js';
+import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';

@@ -4,7 +4,7 @@ import { defaultThreads, MOST_THREADS } from '../base/default-threads.js';
 import { dimensionOption, wholeNumberOption, wholeNumbersOption } from '../base/option-value.js';
 import { DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
 import type { Protocol } from '../measurement/protocol.js';
-import { type GivenText, givenTextOf } from '../onnx/given-values.js';
+import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
 
 /** Where results go. */

@@ -1,12 +1,12 @@
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { signatureOf } from '../measurement/weightless.js';
-import { ELEMENT_TYPES } from '../onnx/element-type.js';
-import { int } from '../onnx/make-attributes.js';
-import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model.js';
-import { parseModel } from '../onnx/read-model.js';
-import { anonymousAttributes } from '../onnx/rename-subgraphs.js';
-import { staticTypeOf } from '../onnx/static-type.js';
-import { encodeModelToBytes } from '../onnx/write-model.js';
+import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { int } from '../onnx/model/make-attributes.js';
+import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
+import { parseModel } from '../onnx/read/read-model.js';
+import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
+import { staticTypeOf } from '../onnx/model/static-type.js';
+import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
 
 // A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick has the same

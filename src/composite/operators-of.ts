@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { domainOf } from '../onnx/opsets.js';
+import { domainOf } from '../onnx/model/opsets.js';
 
 /** The operators of a graph, read from its file without the rest of it. */
 export interface Operators {

@@ -1,7 +1,7 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
-import { byteLengthOf, elementCount } from '../onnx/element-type.js';
-import { meaningOf } from '../onnx/operator-versions.js';
+import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
+import { meaningOf } from '../onnx/operators/operator-versions.js';
 import { coldFootprintBytes } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 

@@ -1,7 +1,7 @@
 import type { BenchmarkInput } from '../measurement/benchmark.js';
-import { elementCount, ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
-import { int } from '../onnx/make-attributes.js';
-import type { Node } from '../onnx/model.js';
+import { elementCount, ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
+import { int } from '../onnx/model/make-attributes.js';
+import type { Node } from '../onnx/model/model.js';
 
 /** Element types that a runtime casts float32 to. */
 const CASTABLE: ReadonlySet<ElementType> = new Set([

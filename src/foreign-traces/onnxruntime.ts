@@ -1,4 +1,4 @@
-import { elementTypeOfProfile } from '../onnx/element-type.js';
+import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { isLayerIndex } from './layer-limits.js';
 import { quoted } from '../base/quoted.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { MOST_LAYERS } from './layer-limits.js';
-import { elementTypeOfProfile } from '../onnx/element-type.js';
+import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';

@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { z } from 'zod';
-import { ELEMENT_TYPE_NAMES } from '../onnx/element-type.js';
+import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
 
 // Schemas for several kinds of manifests. An error message says what was expected; see validate.ts.
 

@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import type { Dimension, Graph, Model } from '../onnx/model.js';
+import type { Dimension, Graph, Model } from '../onnx/model/model.js';
 import { type ModelManifest, type ModelTensor, symbolBindings } from './model.js';
 import { escaped, quoted } from '../base/quoted.js';
 

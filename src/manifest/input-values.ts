@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type GivenText, inputValuesOf } from '../onnx/given-values.js';
-import { listedValues } from '../onnx/listed-values.js';
-import { type InputValues, MOST_LISTED_VALUES, type Model } from '../onnx/model.js';
+import { type GivenText, inputValuesOf } from '../onnx/values/given-values.js';
+import { listedValues } from '../onnx/model/listed-values.js';
+import { type InputValues, MOST_LISTED_VALUES, type Model } from '../onnx/model/model.js';
 import type { ModelManifest } from './model.js';
 
 const EXPECTED = 'a number, a list of numbers, true, false, or a range such as 0..127';

@@ -20,8 +20,8 @@ import {
   type ImageSteps,
   imageStepsField,
 } from './steps.js';
-import type { ElementType } from '../onnx/element-type.js';
-import type { Dimension, InputValues } from '../onnx/model.js';
+import type { ElementType } from '../onnx/model/element-type.js';
+import type { Dimension, InputValues } from '../onnx/model/model.js';
 
 /** The symbolic dimension that the evaluation's batch size binds. */
 export const BATCH = 'batch';

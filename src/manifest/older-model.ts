@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
-import type { Dimension } from '../onnx/model.js';
+import type { Dimension } from '../onnx/model/model.js';
 import { type ManifestDocument, nodeAt, noteAt } from './document.js';
 import { elementTypeField, isVersionRange, oneLineField, text } from './fields.js';
 import {

@@ -1,5 +1,5 @@
 import { ownValue } from '../base/own-value.js';
-import type { Dimension } from '../onnx/model.js';
+import type { Dimension } from '../onnx/model/model.js';
 import { isUrl } from './reference.js';
 import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { oneLineField, positiveNumber, text, wholeNumber } from './fields.js';
 import { isUrl } from './reference.js';
-import type { ElementType } from '../onnx/element-type.js';
+import type { ElementType } from '../onnx/model/element-type.js';
 
 // Pre- and post-processing as a list of named operators, after the `steps` of MLModelScope's manifests (Dakkak et al.,
 // arXiv 1911.08031, listing 1). Each has parameters and no code.

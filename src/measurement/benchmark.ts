@@ -1,5 +1,5 @@
-import type { ElementType } from '../onnx/element-type.js';
-import type { Fill } from '../onnx/model.js';
+import type { ElementType } from '../onnx/model/element-type.js';
+import type { Fill } from '../onnx/model/model.js';
 
 /** An input of a benchmark with made-up values. */
 export interface BenchmarkInput {

@@ -1,6 +1,6 @@
-import type { Model } from '../onnx/model.js';
-import { parseModel } from '../onnx/read-model.js';
-import { encodeModelToBytes } from '../onnx/write-model.js';
+import type { Model } from '../onnx/model/model.js';
+import { parseModel } from '../onnx/read/read-model.js';
+import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark } from './benchmark.js';
 import { signatureOf, weightlessBenchmark } from './weightless.js';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { withCanonicalQuantization } from '../onnx/canonical-quantization.js';
-import { fillRange, typedGraph } from '../onnx/fill-range.js';
-import type { DeclaredType, Graph, InputValues, Model, Tensor, TensorType } from '../onnx/model.js';
-import type { ReadingBudget } from '../onnx/reading-budget.js';
-import { parseModel } from '../onnx/read-model.js';
-import { staticTypeOf } from '../onnx/static-type.js';
-import { steeringConstants } from '../onnx/steering.js';
-import { encodeModelToBytes } from '../onnx/write-model.js';
+import { withCanonicalQuantization } from '../onnx/layers/canonical-quantization.js';
+import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
+import type { DeclaredType, Graph, InputValues, Model, Tensor, TensorType } from '../onnx/model/model.js';
+import type { ReadingBudget } from '../onnx/bytes/reading-budget.js';
+import { parseModel } from '../onnx/read/read-model.js';
+import { staticTypeOf } from '../onnx/model/static-type.js';
+import { steeringConstants } from '../onnx/operators/steering.js';
+import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 import { PlatformError } from '../base/errors.js';
 

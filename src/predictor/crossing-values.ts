@@ -1,9 +1,9 @@
 import { type GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
-import { readType } from '../onnx/declared-type.js';
-import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } from '../onnx/element-type.js';
-import { int } from '../onnx/make-attributes.js';
-import { typeProtoOf } from '../onnx/write-model.js';
+import { readType } from '../onnx/model/declared-type.js';
+import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } from '../onnx/model/element-type.js';
+import { int } from '../onnx/model/make-attributes.js';
+import { typeProtoOf } from '../onnx/write/write-model.js';
 
 // The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or
 // output of another one cannot be created, and one of four bits ends the process when it is returned. So such an input is

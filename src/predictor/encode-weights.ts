@@ -1,9 +1,9 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
-import { ELEMENT_TYPES } from '../onnx/element-type.js';
-import { FIELDS } from '../onnx/field-numbers.js';
-import { bytesTag, varint } from '../onnx/wire-format.js';
+import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { FIELDS } from '../onnx/bytes/field-numbers.js';
+import { bytesTag, varint } from '../onnx/bytes/wire-format.js';
 import { type FillableModel, filledBytes, inputBlocks, weightBlocks } from './materialize.js';
 
 // A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the

@@ -1,12 +1,12 @@
 import { PlatformError, messageOf } from '../base/errors.js';
 import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
-import { byteLengthOf, elementCount } from '../onnx/element-type.js';
-import { externalTensorIn } from '../onnx/external-tensor.js';
-import { fillBlocks } from '../onnx/fill.js';
-import { words } from '../onnx/words.js';
-import type { TensorData } from '../onnx/model.js';
-import { fileBlocks } from '../onnx/write-model.js';
+import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
+import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
+import { fillBlocks } from '../onnx/values/fill.js';
+import { words } from '../onnx/values/words.js';
+import type { TensorData } from '../onnx/model/model.js';
+import { fileBlocks } from '../onnx/write/write-model.js';
 import { fedName, isFedAsFloat, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 

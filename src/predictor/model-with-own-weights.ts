@@ -1,8 +1,8 @@
 import type { Benchmark } from '../measurement/benchmark.js';
-import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
-import type { DeclaredType, Model, Tensor } from '../onnx/model.js';
-import { parseModel, readModel } from '../onnx/read-model.js';
-import { encodeModelToBytes } from '../onnx/write-model.js';
+import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
+import type { DeclaredType, Model, Tensor } from '../onnx/model/model.js';
+import { parseModel, readModel } from '../onnx/read/read-model.js';
+import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { FillableModel, FillableWeight } from './materialize.js';
 
 /** The file's types, with dimensions bound as they are in the benchmark. */

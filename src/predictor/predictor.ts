@@ -1,6 +1,6 @@
 import type { RunOptions } from '../measurement/system.js';
 import type { ProfiledRun } from './profile.js';
-import type { TensorType } from '../onnx/model.js';
+import type { TensorType } from '../onnx/model/model.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** Name and version of a framework, as agents announce it and as part of measurements' keys. */

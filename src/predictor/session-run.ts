@@ -1,9 +1,9 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
-import { ELEMENT_TYPES, isElementType } from '../onnx/element-type.js';
-import type { TensorType } from '../onnx/model.js';
-import { staticTypeOf } from '../onnx/static-type.js';
+import { ELEMENT_TYPES, isElementType } from '../onnx/model/element-type.js';
+import type { TensorType } from '../onnx/model/model.js';
+import { staticTypeOf } from '../onnx/model/static-type.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 

@@ -1,4 +1,4 @@
-import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
+import { ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
 
 /** A tensor in memory. */
 export interface TensorValue {

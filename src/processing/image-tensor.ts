@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { IMAGE_ELEMENT_TYPES, type ImageElementType, type ImageSteps, isImageElementType } from '../manifest/steps.js';
-import { ELEMENT_TYPES, type ElementType } from '../onnx/element-type.js';
-import { float16Bits } from '../onnx/float16.js';
+import { ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
+import { float16Bits } from '../onnx/model/float16.js';
 import { CHANNELS, type Image } from './image.js';
 
 /** Element types of pictures: one array element per channel of a pixel. */

@@ -1,8 +1,8 @@
 import { PlatformError } from '../base/errors.js';
-import type { ElementType } from '../onnx/element-type.js';
+import type { ElementType } from '../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 import { softmax, topK } from './classes.js';
-import { fromFloat16Bits } from '../onnx/float16.js';
+import { fromFloat16Bits } from '../onnx/model/float16.js';
 
 /** The classes of one element of a batch. */
 export type PredictedFeature =

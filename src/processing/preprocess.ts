@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import { dimensionsAfter, type ImageSteps } from '../manifest/steps.js';
-import type { ElementType } from '../onnx/element-type.js';
+import type { ElementType } from '../onnx/model/element-type.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { decodeImage } from './decode-image.js';
 import { applyGeometry } from './geometry.js';

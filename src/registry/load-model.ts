@@ -11,12 +11,12 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
-import { assumedValues } from '../onnx/assumed-values.js';
-import { bindDimensions, dimensionNames } from '../onnx/bind-dimensions.js';
-import { type GivenText, withGivenValues } from '../onnx/given-values.js';
-import { hoistSubgraphWeights } from '../onnx/hoist-subgraph-weights.js';
-import type { Model } from '../onnx/model.js';
-import { readModel } from '../onnx/read-model.js';
+import { assumedValues } from '../onnx/values/assumed-values.js';
+import { bindDimensions, dimensionNames } from '../onnx/layers/bind-dimensions.js';
+import { type GivenText, withGivenValues } from '../onnx/values/given-values.js';
+import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
+import type { Model } from '../onnx/model/model.js';
+import { readModel } from '../onnx/read/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 

@@ -4,11 +4,11 @@ import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js'
 import type { ModelManifest } from '../manifest/model.js';
 import { besideManifest } from '../manifest/reference.js';
 import type { ImageSteps } from '../manifest/steps.js';
-import type { ElementType } from '../onnx/element-type.js';
-import { fillRange, typedGraph } from '../onnx/fill-range.js';
-import type { Fill, Graph } from '../onnx/model.js';
-import { readModel } from '../onnx/read-model.js';
-import { staticTypeOf } from '../onnx/static-type.js';
+import type { ElementType } from '../onnx/model/element-type.js';
+import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
+import type { Fill, Graph } from '../onnx/model/model.js';
+import { readModel } from '../onnx/read/read-model.js';
+import { staticTypeOf } from '../onnx/model/static-type.js';
 import type { Classifier } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
 import { ensureZooModel } from '../zoo/cache.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Model } from '../onnx/model.js';
+import type { Model } from '../onnx/model/model.js';
 
 /** A model's own weights, where they are. */
 export interface WeightsOfFile {

@@ -1,4 +1,4 @@
-import { float } from '../onnx/make-attributes.js';
+import { float } from '../onnx/model/make-attributes.js';
 import { chain, type Layer, plus, tanh, times } from './tensor.js';
 
 /** Negative values times the slope. */

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { AttributeProto } from '../generated/onnx/onnx.js';
-import type { ElementType } from '../onnx/element-type.js';
-import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model.js';
+import type { ElementType } from '../onnx/model/element-type.js';
+import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model/model.js';
 
 /** What PyTorch's exporter wrote by default for years; the first opset with LayerNormalization. */
 const OPSET = 17;

@@ -2,7 +2,7 @@ import envPaths from 'env-paths';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PlatformError } from '../base/errors.js';
-import { encodeModel } from '../onnx/write-model.js';
+import { encodeModel } from '../onnx/write/write-model.js';
 import { writeFileAtomically } from '../base/atomic-file.js';
 import { makeFolder, OWNER_ONLY } from '../base/make-folder.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';

@@ -1,4 +1,4 @@
-import { float, int, ints } from '../onnx/make-attributes.js';
+import { float, int, ints } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
 import { add, chain, concat, type Layer, relu } from './tensor.js';

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
-import { elementCount } from '../onnx/element-type.js';
-import type { Model, Node } from '../onnx/model.js';
+import { elementCount } from '../onnx/model/element-type.js';
+import type { Model, Node } from '../onnx/model/model.js';
 
 /** Inputs of BatchNormalization that training measures instead of learning: mean and variance. */
 const STATISTICS_INPUTS = [3, 4] as const;

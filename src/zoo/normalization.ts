@@ -1,4 +1,4 @@
-import { float, int } from '../onnx/make-attributes.js';
+import { float, int } from '../onnx/model/make-attributes.js';
 import { fixed } from './builder.js';
 import { bias, scale } from './initialization.js';
 import type { Layer } from './tensor.js';

@@ -1,4 +1,4 @@
-import { int, ints, string } from '../onnx/make-attributes.js';
+import { int, ints, string } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { type Layer, reshape, transpose, unsqueeze } from './tensor.js';
 

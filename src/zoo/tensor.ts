@@ -1,5 +1,5 @@
-import type { Dimension } from '../onnx/model.js';
-import { int, ints } from '../onnx/make-attributes.js';
+import type { Dimension } from '../onnx/model/model.js';
+import { int, ints } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 
 /** One layer of an architecture, or a stack of them. */

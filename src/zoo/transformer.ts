@@ -1,5 +1,5 @@
-import { ELEMENT_TYPES } from '../onnx/element-type.js';
-import { float, int } from '../onnx/make-attributes.js';
+import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { float, int } from '../onnx/model/make-attributes.js';
 import { fixed, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
 import { add, div, erf, type Layer, matMul, mul, pow, reshape, sub, tanh, transpose } from './tensor.js';

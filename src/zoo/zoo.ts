@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
-import type { Model } from '../onnx/model.js';
+import type { Model } from '../onnx/model/model.js';
 import { quoted } from '../base/quoted.js';
 import { alexnet } from './architectures/alexnet.js';
 import { bertBase } from './architectures/bert.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { operatorsOf } from '../../src/composite/operators-of.js';
-import { parseModel } from '../../src/onnx/read-model.js';
-import { nestedNodes } from '../../src/onnx/nested-nodes.js';
-import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import { parseModel } from '../../src/onnx/read/read-model.js';
+import { nestedNodes } from '../../src/onnx/model/nested-nodes.js';
+import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import { buildZooModel } from '../../src/zoo/zoo.js';
 import { graph, graphAttribute, model, node, value } from '../onnx/protos.js';
 

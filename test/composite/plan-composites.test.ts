@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BrickInContext, planComposites, type PlanLimits } from '../../src/composite/plan-composites.js';
-import { encodeModelToBytes } from '../../src/onnx/write-model.js';
-import { parseModel } from '../../src/onnx/read-model.js';
+import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
+import { parseModel } from '../../src/onnx/read/read-model.js';
 import { benchmarkOf } from '../agent/support/tiny-benchmarks.js';
 
 const MIB = 2 ** 20;

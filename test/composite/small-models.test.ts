@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { compositeOf } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
-import { byteLengthOf, elementCount } from '../../src/onnx/element-type.js';
-import { parseModel } from '../../src/onnx/read-model.js';
+import { byteLengthOf, elementCount } from '../../src/onnx/model/element-type.js';
+import { parseModel } from '../../src/onnx/read/read-model.js';
 import { floats, graph, graphAttribute, int, model, node, value } from '../onnx/protos.js';
 
 const tensorOf = (name: string, dims: number[]) => floats(name, new Array<number>(elementCount(dims)).fill(0.1), dims);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from '../support/property.js';
 import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
-import type { Model, Tensor } from '../../src/onnx/model.js';
-import { encodeModelToBytes } from '../../src/onnx/write-model.js';
+import type { Model, Tensor } from '../../src/onnx/model/model.js';
+import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import { floatTensor, GraphBuilder, int64Tensor } from '../plugins/dlbricks/support/graph-builder.js';
 import { generatedModels } from '../plugins/dlbricks/support/generated-graph.js';
 

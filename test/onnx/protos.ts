@@ -8,9 +8,9 @@ import {
   TensorProto,
   type ValueInfoProto,
 } from '../../src/generated/onnx/onnx.js';
-import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/element-type.js';
-import type { Dimension } from '../../src/onnx/model.js';
-import { typeProtoOf } from '../../src/onnx/write-model.js';
+import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/model/element-type.js';
+import type { Dimension } from '../../src/onnx/model/model.js';
+import { typeProtoOf } from '../../src/onnx/write/write-model.js';
 
 /** Short ways to write ONNX messages, so that a test shows what it is about and nothing else. */
 

@@ -1,4 +1,4 @@
-import type { ElementType } from '../../src/onnx/element-type.js';
+import type { ElementType } from '../../src/onnx/model/element-type.js';
 import type { TensorProto } from '../../src/generated/onnx/onnx.js';
 import { floats, int, ints, model, node, tensor, value } from './protos.js';
 

@@ -1,7 +1,7 @@
 // Runs one zoo model once with one framework, and writes its outputs, all bytes in their order, to standard output. The two
 // frameworks cannot be in one process: both register the same backend names.
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
-import { bindDimensions } from '../../src/onnx/bind-dimensions.js';
+import { bindDimensions } from '../../src/onnx/layers/bind-dimensions.js';
 import { type FrameworkName, FRAMEWORKS } from '../../src/predictor/frameworks.js';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';

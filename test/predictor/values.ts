@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
-import { fillBlocks } from '../../src/onnx/fill.js';
+import { fillBlocks } from '../../src/onnx/values/fill.js';
 import { elementsOf, type TensorValue } from '../../src/predictor/tensor-value.js';
 
 export function floatsOf(value: TensorValue | undefined): readonly number[] {

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { imageStepsField } from '../../src/manifest/steps.js';
-import type { ElementType } from '../../src/onnx/element-type.js';
+import type { ElementType } from '../../src/onnx/model/element-type.js';
 import { elementsOf } from '../../src/predictor/tensor-value.js';
 import { decodeImage } from '../../src/processing/decode-image.js';
-import { fromFloat16Bits } from '../../src/onnx/float16.js';
+import { fromFloat16Bits } from '../../src/onnx/model/float16.js';
 import { preprocessImages } from '../../src/processing/preprocess.js';
 
 /** See fixtures/make_reference.py for how these numbers came about. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../../src/base/errors.js';
-import { encodeModel } from '../../src/onnx/write-model.js';
+import { encodeModel } from '../../src/onnx/write/write-model.js';
 import { defaultCacheDir, ensureZooModel } from '../../src/zoo/cache.js';
 import { buildZooModel, ZOO_VERSION } from '../../src/zoo/zoo.js';
 

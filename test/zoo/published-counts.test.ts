@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
-import { encodeModel } from '../../src/onnx/write-model.js';
+import { encodeModel } from '../../src/onnx/write/write-model.js';
 import { countMultiplyAccumulates, countParameters } from '../../src/zoo/counts.js';
 import { buildZooModel, CLASSICS, zooEntry } from '../../src/zoo/zoo.js';
 

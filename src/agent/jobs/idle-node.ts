@@ -1,7 +1,7 @@
 import type { RunOptions } from '../../measurement/system.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
-import { encodeModelToBytes } from '../../onnx/write-model.js';
-import type { Node } from '../../onnx/model.js';
+import { encodeModelToBytes } from '../../onnx/write/write-model.js';
+import type { Node } from '../../onnx/model/model.js';
 import type { MeasureContext } from './measure-benchmark.js';
 
 /** Nodes of the longer of two graphs; enough that their time shows beside the call's. */

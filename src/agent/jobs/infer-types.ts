@@ -1,10 +1,10 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
-import { type InferredValue, unknownValues } from '../../onnx/layer-graph.js';
+import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
 import { withEveryValueAsOutput } from '../../predictor/materialize.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
-import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/element-type.js';
+import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
 import { refusalOf } from '../failure.js';
 import type { InferTypesJob } from './job.js';

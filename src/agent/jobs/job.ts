@@ -8,7 +8,7 @@ import type { TimedSpan } from '../../tracing/span.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import type { MeasureProgress, OptimizedGraph } from '../benchmark-agent.js';
-import type { InferredValue } from '../../onnx/layer-graph.js';
+import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { LayerTrace } from '../layer-trace.js';
 import type { PredictBatch, Predicted } from './predict-session.js';
 

@@ -1,6 +1,6 @@
 import type { RunOptions } from '../../measurement/system.js';
-import { byteLengthOf, elementCount } from '../../onnx/element-type.js';
-import { fillBlocks } from '../../onnx/fill.js';
+import { byteLengthOf, elementCount } from '../../onnx/model/element-type.js';
+import { fillBlocks } from '../../onnx/values/fill.js';
 import type { OpenModel, Predictor } from '../../predictor/predictor.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import { classesOf, type PredictedFeature, rawOf } from '../../processing/postprocess.js';

@@ -13,7 +13,7 @@ import {
 } from '../../measurement/measurement.js';
 import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
-import type { InferredValue } from '../../onnx/layer-graph.js';
+import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { BenchmarkInput } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
-import { MOST_LISTED_VALUES } from '../../onnx/model.js';
-import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/element-type.js';
+import { MOST_LISTED_VALUES } from '../../onnx/model/model.js';
+import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
 // Limits of a request. The worker process gets every request that passes, and limits its memory and time.
 

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
-import type { InferredValue } from '../../onnx/layer-graph.js';
+import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Failure } from '../failure.js';
 import type { LayerTrace } from '../layer-trace.js';
 import type { JobResult, Measured } from '../jobs/job.js';

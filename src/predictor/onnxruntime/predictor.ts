@@ -10,7 +10,7 @@ import {
   type ProfiledModel,
   PROTOBUF_LIMIT_BYTES,
 } from '../predictor.js';
-import type { TensorType } from '../../onnx/model.js';
+import type { TensorType } from '../../onnx/model/model.js';
 import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
 import { onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';

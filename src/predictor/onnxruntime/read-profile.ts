@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { elementTypeOfProfile } from '../../onnx/element-type.js';
+import { elementTypeOfProfile } from '../../onnx/model/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 
 // The format is that of Chrome's trace events, one event on each line, in the order in which they ended. Source: ONNX

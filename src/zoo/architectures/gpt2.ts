@@ -1,4 +1,4 @@
-import { int } from '../../onnx/make-attributes.js';
+import { int } from '../../onnx/model/make-attributes.js';
 import type { GraphBuilder, Value } from '../builder.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';

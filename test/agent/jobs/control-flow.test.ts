@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseModel } from '../../../src/onnx/read-model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { CONTROL_FLOW } from '../../onnx/control-flow.js';
 import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';

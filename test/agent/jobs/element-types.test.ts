@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ElementType } from '../../../src/onnx/element-type.js';
-import { ELEMENT_TYPES } from '../../../src/onnx/element-type.js';
-import { parseModel } from '../../../src/onnx/read-model.js';
+import type { ElementType } from '../../../src/onnx/model/element-type.js';
+import { ELEMENT_TYPES } from '../../../src/onnx/model/element-type.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { attribute, float, floats, int, integers, model, node, tensor, value } from '../../onnx/protos.js';
 import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';

@@ -8,7 +8,7 @@ import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { runOptionsOf } from '../../../src/measurement/system.js';
-import { readModel } from '../../../src/onnx/read-model.js';
+import { readModel } from '../../../src/onnx/read/read-model.js';
 import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-conv.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { TWO_RUNS } from '../support/measured-bricks.js';

@@ -6,7 +6,7 @@ import { toWireBenchmark, toWireProtocol } from '../../../src/agent/wire/benchma
 import { BenchmarkServiceService } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceLevel, TraceServiceService } from '../../../src/generated/mlmodelscope/trace/v1/trace.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
-import { parseModel } from '../../../src/onnx/read-model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { modelsWithExternalTensor, modelWithTrainingInfo } from '../../onnx/external-places.js';
 import { signatureOf } from '../../store/sample-measurement.js';
 import { measuringProcessesOf, needsLinux, until } from '../support/processes.js';

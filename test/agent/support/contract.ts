@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { BenchmarkAgent, MeasurePhase, MeasureProgress } from '../../../src/agent/benchmark-agent.js';
-import type { InferredValue } from '../../../src/onnx/layer-graph.js';
+import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
 import { systemSchema } from '../../../src/measurement/system.js';

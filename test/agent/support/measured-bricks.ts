@@ -4,8 +4,8 @@ import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { runOptionsOf } from '../../../src/measurement/system.js';
-import { type InferredValue, layerGraph } from '../../../src/onnx/layer-graph.js';
-import type { Model } from '../../../src/onnx/model.js';
+import { type InferredValue, layerGraph } from '../../../src/onnx/layers/layer-graph.js';
+import type { Model } from '../../../src/onnx/model/model.js';
 import { measureAll, type Setup, setupOf } from './measure-one.js';
 
 const ALL = runOptionsOf(1);

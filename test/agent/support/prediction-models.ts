@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { ImageSteps } from '../../../src/manifest/steps.js';
-import { elementCount } from '../../../src/onnx/element-type.js';
-import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model.js';
-import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import { elementCount } from '../../../src/onnx/model/element-type.js';
+import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model/model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import type { PredictionModel } from '../../../src/registry/prediction-model.js';
 
 interface TinyModel {

@@ -3,9 +3,9 @@ import { AttributeProto, AttributeProto_AttributeType } from '../../../src/gener
 import type { Benchmark, BenchmarkInput } from '../../../src/measurement/benchmark.js';
 import type { Setup } from './measure-one.js';
 import type { RunOptions } from '../../../src/measurement/system.js';
-import type { ElementType } from '../../../src/onnx/element-type.js';
-import type { Node, Tensor } from '../../../src/onnx/model.js';
-import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import type { ElementType } from '../../../src/onnx/model/element-type.js';
+import type { Node, Tensor } from '../../../src/onnx/model/model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 
 export interface TinyInput {
   readonly role?: BenchmarkInput['role'];

@@ -1,14 +1,14 @@
 import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { InferredValue } from '../../../src/onnx/layer-graph.js';
+import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
 import type { Measured } from '../../../src/agent/jobs/job.js';
 import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS, withFingerprint } from '../../../src/measurement/system.js';
-import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/element-type.js';
+import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/model/element-type.js';
 import { protocol, runOptions } from '../support/tiny-benchmarks.js';
 import { setupOf } from '../support/measure-one.js';
 

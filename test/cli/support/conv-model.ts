@@ -1,4 +1,4 @@
-import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import { ints } from '../../onnx/protos.js';
 import { GraphBuilder } from '../../plugins/dlbricks/support/graph-builder.js';
 

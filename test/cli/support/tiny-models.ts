@@ -1,7 +1,7 @@
-import { ELEMENT_TYPES } from '../../../src/onnx/element-type.js';
-import type { DeclaredType, Dimension, Model, Node } from '../../../src/onnx/model.js';
-import { encodeModelToBytes } from '../../../src/onnx/write-model.js';
-import { int } from '../../../src/onnx/make-attributes.js';
+import { ELEMENT_TYPES } from '../../../src/onnx/model/element-type.js';
+import type { DeclaredType, Dimension, Model, Node } from '../../../src/onnx/model/model.js';
+import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
+import { int } from '../../../src/onnx/model/make-attributes.js';
 
 /** Measured in a moment, so that a test is about the command and not about the runtime. */
 export const QUICK = ['--runs', '3', '--warmup', '1'] as const;

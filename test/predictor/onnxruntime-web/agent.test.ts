@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
-import { parseModel } from '../../../src/onnx/read-model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { describeBenchmarkAgent } from '../../agent/support/contract.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';

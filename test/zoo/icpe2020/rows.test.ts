@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { loadManifest, orThrow } from '../../../src/manifest/index.js';
-import type { Model } from '../../../src/onnx/model.js';
+import type { Model } from '../../../src/onnx/model/model.js';
 import { ICPE2020 } from '../../../src/zoo/architectures/icpe2020/index.js';
 import { countMultiplyAccumulates, countParameters } from '../../../src/zoo/counts.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bindDimensions } from '../../../src/onnx/bind-dimensions.js';
+import { bindDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
 import { GraphBuilder } from '../../../src/zoo/builder.js';
 import { measuredBricks } from '../../agent/support/measured-bricks.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';

@@ -1,4 +1,4 @@
-import { int } from '../../../onnx/make-attributes.js';
+import { int } from '../../../onnx/model/make-attributes.js';
 import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import { weight } from '../../initialization.js';

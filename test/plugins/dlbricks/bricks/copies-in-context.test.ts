@@ -7,11 +7,11 @@ import { copiesFor, inContext, MOST_COPIES } from '../../../../plugins/dlbricks/
 import { emptyCall } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
-import { hoistSubgraphWeights } from '../../../../src/onnx/hoist-subgraph-weights.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
-import type { Graph } from '../../../../src/onnx/model.js';
-import { parseModel } from '../../../../src/onnx/read-model.js';
-import { readNames } from '../../../../src/onnx/subgraphs.js';
+import { hoistSubgraphWeights } from '../../../../src/onnx/layers/hoist-subgraph-weights.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { Graph } from '../../../../src/onnx/model/model.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
+import { readNames } from '../../../../src/onnx/model/subgraphs.js';
 import { onnxRuntimePredictor } from '../../../../src/predictor/onnxruntime/predictor.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { unknownValues } from '../../../../src/onnx/layer-graph.js';
+import { unknownValues } from '../../../../src/onnx/layers/layer-graph.js';
 import { generatedModels } from '../support/generated-graph.js';
 import { inferredByRuntime } from '../support/runtime.js';
 

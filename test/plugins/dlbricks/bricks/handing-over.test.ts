@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
-import { byteLengthOf, elementCount } from '../../../../src/onnx/element-type.js';
-import type { TensorType } from '../../../../src/onnx/model.js';
+import { byteLengthOf, elementCount } from '../../../../src/onnx/model/element-type.js';
+import type { TensorType } from '../../../../src/onnx/model/model.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { runBenchmark } from '../support/runtime.js';
 

@@ -21,7 +21,7 @@ import {
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { footprintClass } from '../../../../src/composite/footprint.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
-import { layerGraph, type LayerGraph } from '../../../../src/onnx/layer-graph.js';
+import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import { type GeneratedModel, generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';

@@ -4,8 +4,8 @@ import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { operatorsWithLearnedAttributes } from '../../../../plugins/dlbricks/bricks/learned-attributes.js';
 import { AttributeProto, AttributeProto_AttributeType, TensorProto } from '../../../../src/generated/onnx/onnx.js';
-import type { Tensor } from '../../../../src/onnx/model.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { Tensor } from '../../../../src/onnx/model/model.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 
 /** Operators of a brick of one operator with this attribute, and with this constant as its second input. */
 function operatorsOf(attribute: Partial<AttributeProto>, constant?: Tensor): readonly string[] {

@@ -7,7 +7,7 @@ import { registerGenerate } from '../../../../plugins/dlbricks/commands/generate
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
-import { parseModel } from '../../../../src/onnx/read-model.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { node, pipeline } from '../../../onnx/protos.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { refused } from '../support/refused.js';

@@ -4,7 +4,7 @@ import {
   type NodeProto,
   type TensorProto,
 } from '../../../../src/generated/onnx/onnx.js';
-import type { Dimension } from '../../../../src/onnx/model.js';
+import type { Dimension } from '../../../../src/onnx/model/model.js';
 import {
   attribute,
   floats,

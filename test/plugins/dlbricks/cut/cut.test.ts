@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CUTS, sequencesOf } from '../../../../plugins/dlbricks/cut/cut.js';
 import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
 
 test('a graph is cut at its kernels or at its layers', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { joinWeightReaders } from '../../../../plugins/dlbricks/cut/join-weight-readers.js';
-import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
-import type { Tensor, TensorType } from '../../../../src/onnx/model.js';
+import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { Tensor, TensorType } from '../../../../src/onnx/model/model.js';
 
 /** A chain of matrix products of one row; `sizes` are the lengths of the rows between them. */
 function chain(sizes: readonly number[], rows = 1): LayerGraph {

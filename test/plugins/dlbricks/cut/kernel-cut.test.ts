@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import type { Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
-import type { LayerGraph } from '../../../../src/onnx/layer-graph.js';
+import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { renamed } from '../support/rename-model.js';
 

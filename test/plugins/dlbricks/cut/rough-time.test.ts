@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { readsLittleButWeights, roughMs, weightShare } from '../../../../plugins/dlbricks/cut/rough-time.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
-import type { Model } from '../../../../src/onnx/model.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { Model } from '../../../../src/onnx/model/model.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
 

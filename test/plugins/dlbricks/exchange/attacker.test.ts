@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
-import { bindDimensions } from '../../../../src/onnx/bind-dimensions.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import { bindDimensions } from '../../../../src/onnx/layers/bind-dimensions.js';
 import { buildZooModel, CLASSICS } from '../../../../src/zoo/zoo.js';
 
 // An attacker gets a suite, knows every architecture of the zoo, and guesses which one it represents.

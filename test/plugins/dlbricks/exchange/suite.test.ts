@@ -8,7 +8,7 @@ import type { Brick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { brickPath, readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { decomposeModel, uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';

@@ -2,8 +2,8 @@ import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-
 import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import type { LoadedModel } from '../../../../src/registry/load-model.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
-import { layerGraph } from '../../../../src/onnx/layer-graph.js';
-import type { Model } from '../../../../src/onnx/model.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { Model } from '../../../../src/onnx/model/model.js';
 import { GraphBuilder } from './graph-builder.js';
 
 /** Layers one after another, each with one input and one output of the same shape. */

@@ -1,7 +1,7 @@
 import type { BenchmarkAgent, OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
-import { parseModel } from '../../../../src/onnx/read-model.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
 
 /** Milliseconds of each kernel; what a call costs beside them. */
 const KERNEL_MS: Readonly<Record<string, number>> = { Relu: 1, Neg: 2, Abs: 4, Exp: 8 };

@@ -1,7 +1,7 @@
 import fc from '../../../support/property.js';
-import { hoistSubgraphWeights } from '../../../../src/onnx/hoist-subgraph-weights.js';
-import { type InferredValue, type LayerGraph, layerGraph } from '../../../../src/onnx/layer-graph.js';
-import type { Model } from '../../../../src/onnx/model.js';
+import { hoistSubgraphWeights } from '../../../../src/onnx/layers/hoist-subgraph-weights.js';
+import { type InferredValue, type LayerGraph, layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { Model } from '../../../../src/onnx/model/model.js';
 import { TensorProto } from '../../../../src/generated/onnx/onnx.js';
 import { graph, graphAttribute, int, ints, node, value } from '../../../onnx/protos.js';
 import { floatTensor, GraphBuilder, int64Tensor } from './graph-builder.js';

@@ -1,8 +1,8 @@
-import { fillBlocks } from '../../../../src/onnx/fill.js';
-import { elementCount, type ElementType } from '../../../../src/onnx/element-type.js';
-import type { InferredValue } from '../../../../src/onnx/layer-graph.js';
-import type { DeclaredType, Model, Node, Tensor } from '../../../../src/onnx/model.js';
-import { capturedNames } from '../../../../src/onnx/subgraphs.js';
+import { fillBlocks } from '../../../../src/onnx/values/fill.js';
+import { elementCount, type ElementType } from '../../../../src/onnx/model/element-type.js';
+import type { InferredValue } from '../../../../src/onnx/layers/layer-graph.js';
+import type { DeclaredType, Model, Node, Tensor } from '../../../../src/onnx/model/model.js';
+import { capturedNames } from '../../../../src/onnx/model/subgraphs.js';
 
 type Attributes = Node['attributes'];
 

@@ -1,4 +1,4 @@
-import { mapSubgraphs, renameSubgraphValues } from '../../../../src/onnx/subgraphs.js';
+import { mapSubgraphs, renameSubgraphValues } from '../../../../src/onnx/model/subgraphs.js';
 import type { GeneratedModel } from './generated-graph.js';
 
 /**

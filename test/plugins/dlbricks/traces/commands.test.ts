@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { InferenceSession, Tensor } from '../../../../src/predictor/onnxruntime/library.js';
 import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
-import { encodeModelToBytes } from '../../../../src/onnx/write-model.js';
+import { encodeModelToBytes } from '../../../../src/onnx/write/write-model.js';
 import { floatTensor, GraphBuilder } from '../support/graph-builder.js';
 import { deadline, type Workplace } from '../../../cli/support/command.js';
 import { convModel } from '../../../cli/support/conv-model.js';

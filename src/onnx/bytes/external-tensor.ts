@@ -1,0 +1,40 @@
+import { type ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
+
+/** A part of a message, and where it stands in the part around it. */
+interface MessagePart {
+  readonly value: object;
+  readonly place: string | number;
+  readonly around: MessagePart | undefined;
+}
+
+function isExternal(value: object): boolean {
+  return 'dataLocation' in value && value.dataLocation !== TensorProto_DataLocation.DEFAULT;
+}
+
+/** Whether nothing but numbers, texts or bytes is in there; lists hold values of one kind. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
+  return Array.isArray(value) && isPlain(value[0]);
+}
+
+function placeOf(part: MessagePart): string {
+  const places: (string | number)[] = [];
+  for (let at: MessagePart | undefined = part; at?.around !== undefined; at = at.around) places.push(at.place);
+  return places.reverse().join('.');
+}
+
+/**
+ * Where a model has a tensor whose values are in another file, such as `graph.node.3.attribute.0.t`; undefined where it
+ * has none. The whole message is searched, not only the fields that are known to hold tensors, so that no place is
+ * forgotten: initializers, sparse ones, attributes, subgraphs, functions and their parameters.
+ */
+export function externalTensorIn(model: ModelProto): string | undefined {
+  const pending: MessagePart[] = [{ value: model, place: '', around: undefined }];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (isExternal(part.value)) return placeOf(part);
+    for (const [place, value] of Object.entries(part.value) as [string, unknown][]) {
+      if (!isPlain(value)) pending.push({ value: value as object, place, around: part });
+    }
+  }
+  return undefined;
+}

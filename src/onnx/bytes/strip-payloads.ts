@@ -1,0 +1,268 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { PlatformError } from '../../base/errors.js';
+import type { ByteSource } from './byte-source.js';
+import { FIELDS, type MessageName } from './field-numbers.js';
+import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
+import type { ReadingBudget } from './reading-budget.js';
+import { fieldNumberOf, wireTypeOf } from './wire-format.js';
+import { WireReader } from './wire-reader.js';
+
+/** Nested messages that protobuf implementations accept by default, ONNX Runtime's among them. */
+const MAX_DEPTH = 100;
+
+/**
+ * Memory limit of the decoded structure of a model. The costs are estimates of what the generated decoder makes per
+ * message (an object with a slot or a list for each field), per value, and per byte of a packed integer list.
+ */
+const STRUCTURE_LIMIT_BYTES = 768 * 2 ** 20;
+const MESSAGE_COST_BYTES = 64;
+const FIELD_COST_BYTES = 32;
+const VALUE_COST_BYTES = 64;
+const PACKED_INTEGER_COST_BYTES = 32;
+
+/**
+ * Kinds of fields: a value and a list of integers are copied, a payload is replaced by its place in the file, a message
+ * is visited.
+ */
+type Rule = 'value' | 'integers' | 'payload' | MessageName;
+
+type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
+
+/** The fields that are kept. All others, documentation among them, are dropped. */
+const KEPT: Rules = {
+  ModelProto: {
+    irVersion: 'value',
+    graph: 'GraphProto',
+    opsetImport: 'OperatorSetIdProto',
+    functions: 'FunctionProto',
+  },
+  OperatorSetIdProto: { domain: 'value', version: 'value' },
+  GraphProto: {
+    node: 'NodeProto',
+    name: 'value',
+    initializer: 'TensorProto',
+    input: 'ValueInfoProto',
+    output: 'ValueInfoProto',
+    valueInfo: 'ValueInfoProto',
+    sparseInitializer: 'SparseTensorProto',
+  },
+  NodeProto: {
+    input: 'value',
+    output: 'value',
+    name: 'value',
+    opType: 'value',
+    attribute: 'AttributeProto',
+    domain: 'value',
+    overload: 'value',
+  },
+  AttributeProto: {
+    name: 'value',
+    f: 'value',
+    i: 'value',
+    s: 'value',
+    t: 'TensorProto',
+    g: 'GraphProto',
+    floats: 'value',
+    ints: 'integers',
+    strings: 'value',
+    tensors: 'TensorProto',
+    graphs: 'GraphProto',
+    tp: 'TypeProto',
+    typeProtos: 'TypeProto',
+    type: 'value',
+    refAttrName: 'value',
+    sparseTensor: 'SparseTensorProto',
+    sparseTensors: 'SparseTensorProto',
+  },
+  TensorProto: {
+    dims: 'integers',
+    dataType: 'value',
+    stringData: 'value',
+    name: 'value',
+    externalData: 'StringStringEntryProto',
+    dataLocation: 'value',
+    floatData: 'payload',
+    int32Data: 'payload',
+    int64Data: 'payload',
+    rawData: 'payload',
+    doubleData: 'payload',
+    uint64Data: 'payload',
+  },
+  StringStringEntryProto: { key: 'value', value: 'value' },
+  SparseTensorProto: { values: 'TensorProto', indices: 'TensorProto' },
+  ValueInfoProto: { name: 'value', type: 'TypeProto' },
+  TypeProto: {
+    tensorType: 'TypeProto.Tensor',
+    sequenceType: 'TypeProto.Sequence',
+    mapType: 'TypeProto.Map',
+    sparseTensorType: 'TypeProto.SparseTensor',
+    optionalType: 'TypeProto.Optional',
+  },
+  'TypeProto.Tensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  'TypeProto.Sequence': { elemType: 'TypeProto' },
+  'TypeProto.Map': { keyType: 'value', valueType: 'TypeProto' },
+  'TypeProto.Optional': { elemType: 'TypeProto' },
+  'TypeProto.SparseTensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  TensorShapeProto: { dim: 'TensorShapeProto.Dimension' },
+  'TensorShapeProto.Dimension': { dimValue: 'value', dimParam: 'value' },
+  FunctionProto: {
+    name: 'value',
+    input: 'value',
+    output: 'value',
+    attribute: 'value',
+    node: 'NodeProto',
+    opsetImport: 'OperatorSetIdProto',
+    domain: 'value',
+    attributeProto: 'AttributeProto',
+    overload: 'value',
+  },
+};
+
+interface KeptFields {
+  readonly rules: ReadonlyMap<number, Rule>;
+  readonly costBytes: number;
+}
+
+function keptFields(name: MessageName): KeptFields {
+  const kept = new Map<string, Rule>(Object.entries(KEPT[name]));
+  const rules = new Map<number, Rule>();
+  for (const [field, number] of Object.entries(FIELDS[name])) {
+    const rule = kept.get(field);
+    if (rule !== undefined) rules.set(number, rule);
+  }
+  return { rules, costBytes: MESSAGE_COST_BYTES + FIELD_COST_BYTES * rules.size };
+}
+
+const MESSAGES = Object.fromEntries(
+  (Object.keys(FIELDS) as MessageName[]).map((name) => [name, keptFields(name)]),
+) as Readonly<Record<MessageName, KeptFields>>;
+
+const { irVersion, modelVersion, ...modelBytes } = FIELDS.ModelProto;
+
+/** Fields of a ModelProto that proto/onnx/onnx.proto does not declare: training_info and configuration. */
+const UNDECLARED = [20, 26];
+
+/** Fields with which a ModelProto can begin, by their wire types. */
+const MODEL_VARINTS: ReadonlySet<number> = new Set([irVersion, modelVersion]);
+const MODEL_BYTES: ReadonlySet<number> = new Set([...Object.values(modelBytes), ...UNDECLARED]);
+
+function beginsModel(tag: number): boolean {
+  switch (wireTypeOf(tag)) {
+    case WireType.Varint:
+      return MODEL_VARINTS.has(fieldNumberOf(tag));
+    case WireType.LengthDelimited:
+      return MODEL_BYTES.has(fieldNumberOf(tag));
+    default:
+      return false;
+  }
+}
+
+class Stripper {
+  readonly #reader: WireReader;
+  readonly #out = new BinaryWriter();
+  #costBytes = 0;
+
+  constructor(
+    readonly source: ByteSource,
+    private readonly budget: ReadingBudget,
+  ) {
+    this.#reader = new WireReader(source);
+  }
+
+  strip(): Uint8Array {
+    this.#checkBeginning();
+    this.#message('ModelProto', this.source.byteLength, 1);
+    return this.#out.finish();
+  }
+
+  #checkBeginning(): void {
+    const [tag = 0] = this.source.byteLength === 0 ? [] : this.source.window(0);
+    if (!beginsModel(tag)) throw new PlatformError('model', `${this.source.name} ${this.#whatItIs()}`);
+  }
+
+  #whatItIs(): string {
+    if (this.source.byteLength === 0) return 'is empty. Copy, download or export the model again.';
+    const beginning = Buffer.from(this.source.window(0).subarray(0, 64)).toString('latin1');
+    if (beginning.startsWith('version https://git-lfs')) {
+      return 'is a Git LFS pointer, not the model itself. Fetch the model with "git lfs pull".';
+    }
+    return 'is not an ONNX file. Name a model in ONNX format (usually *.onnx), or export one.';
+  }
+
+  #message(name: MessageName, end: number, depth: number): void {
+    const reader = this.#reader;
+    if (depth > MAX_DEPTH) reader.fail(reader.position, `messages are nested more than ${MAX_DEPTH} deep`);
+    const { rules, costBytes } = MESSAGES[name];
+    this.#charge(costBytes);
+    let payloads = 0;
+    while (reader.position < end) {
+      const at = reader.position;
+      const tag = reader.tag(end);
+      const rule = rules.get(fieldNumberOf(tag));
+      if (rule === undefined) reader.skip(wireTypeOf(tag), end);
+      else if (rule === 'value' || rule === 'integers') this.#value(tag, end, rule);
+      else if (wireTypeOf(tag) !== WireType.LengthDelimited) {
+        reader.fail(
+          at,
+          `field ${fieldNumberOf(tag)} of a ${name} has wire type ${wireTypeOf(tag)}, which this project does not read`,
+        );
+      } else if (rule === 'payload') {
+        if (this.#payload(fieldNumberOf(tag), end) && ++payloads > 1)
+          reader.fail(at, 'a tensor has its values in several pieces');
+      } else {
+        this.#out.uint32(tag).fork();
+        const length = reader.length(end);
+        this.#message(rule, reader.position + length, depth + 1);
+        this.#out.join();
+      }
+    }
+  }
+
+  #value(tag: number, end: number, rule: 'value' | 'integers'): void {
+    const reader = this.#reader;
+    const start = reader.position;
+    const byteLength = reader.skip(wireTypeOf(tag), end);
+    const packed = rule === 'integers' && wireTypeOf(tag) === WireType.LengthDelimited;
+    this.#charge(VALUE_COST_BYTES + byteLength * (packed ? PACKED_INTEGER_COST_BYTES : 2));
+    reader.position = start;
+    this.#out.uint32(tag);
+    reader.copy(byteLength, (piece) => this.#out.raw(piece));
+  }
+
+  /** Whether there are any values: writers may leave an empty list beside the field that they use. */
+  #payload(field: number, end: number): boolean {
+    const reader = this.#reader;
+    const byteLength = reader.length(end);
+    const offset = reader.position;
+    reader.position += byteLength;
+    if (byteLength === 0) return false;
+    this.#charge(VALUE_COST_BYTES + PAYLOAD_ENCODED_BYTES);
+    this.#out
+      .tag(FIELDS.TensorProto.rawData, WireType.LengthDelimited)
+      .bytes(encodePayload({ field, offset, byteLength }));
+    return true;
+  }
+
+  #charge(bytes: number): void {
+    this.#costBytes += bytes;
+    this.budget.addStructure(bytes, this.source.name);
+    if (this.#costBytes <= STRUCTURE_LIMIT_BYTES) return;
+    throw new PlatformError(
+      'model',
+      `${this.source.name}: the graph alone, weights aside, would take more than ${STRUCTURE_LIMIT_BYTES / 2 ** 20} MiB ` +
+        'of memory. Split the model, or export it with its constants as initializers.',
+    );
+  }
+}
+
+/**
+ * Copies an ONNX file's ModelProto without the values of its tensors, at any depth: in each TensorProto `raw_data` says
+ * where the values are (see payload.ts) instead of holding them. It reads and copies only the fields that this project
+ * uses, so that time and memory depend on the graph and not on the weights. The copy is well-formed: lengths fit,
+ * nesting is limited, and decoding it takes a limited amount of memory.
+ *
+ * @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond the limits
+ */
+export function stripPayloads(source: ByteSource, budget: ReadingBudget): Uint8Array {
+  return new Stripper(source, budget).strip();
+}

@@ -1,0 +1,40 @@
+import { PlatformError } from '../../base/errors.js';
+import type { FunctionProto, NodeProto } from '../../generated/onnx/onnx.js';
+import { domainLabel, domainOf } from '../model/opsets.js';
+import { quoted } from '../../base/quoted.js';
+
+function keyOf(domain: string, name: string, overload: string): string {
+  return JSON.stringify([domainOf(domain), name, overload]);
+}
+
+/** The functions that a model defines. A function goes before an operator of the same name. */
+export class FunctionTable {
+  readonly #functions: ReadonlyMap<string, FunctionProto>;
+
+  /** @throws PlatformError 'model' where a function is defined twice */
+  constructor(
+    functions: readonly FunctionProto[],
+    readonly source: string,
+  ) {
+    this.#functions = new Map(functions.map((fn) => [keyOf(fn.domain, fn.name, fn.overload), fn]));
+    if (this.#functions.size < functions.length) {
+      throw new PlatformError('model', `${source} defines a function twice. Export the model again.`);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#functions.size === 0;
+  }
+
+  /** The function that a node calls; undefined where it is an operator. */
+  calledBy({ domain, opType, overload }: NodeProto): FunctionProto | undefined {
+    return this.isEmpty ? undefined : this.#functions.get(keyOf(domain, opType, overload));
+  }
+
+  /** @param problem in words that follow the function's name */
+  error(fn: FunctionProto, problem: string): PlatformError {
+    const name = `function ${quoted(fn.name)} of domain ${domainLabel(domainOf(fn.domain))}`;
+    const advice = 'Export the model with its functions inlined (onnx.inliner).';
+    return new PlatformError('model', `${this.source}: ${name} ${problem}. ${advice}`);
+  }
+}

@@ -1,0 +1,151 @@
+import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../../generated/onnx/onnx.js';
+import { quoted } from '../../base/quoted.js';
+import type { FunctionTable } from './function-table.js';
+import { domainLabel, importedOpsets } from '../model/opsets.js';
+import { instantiate } from './instantiate-function.js';
+import { decodePayload } from '../bytes/payload.js';
+import type { ReadingBudget } from '../bytes/reading-budget.js';
+import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
+
+// Each call repeats the names and the attributes in the body, and files of bricks hold every copy. Sizes are in characters of
+// names and bytes of values.
+
+const SIZE_PER_NAME = 16;
+
+/** Larger tensors are weights, which no copy repeats; see steering.ts. */
+const MOST_REPEATED_BYTES = 8192;
+
+function sizeOfNames(names: readonly string[]): number {
+  return names.reduce((size, name) => size + SIZE_PER_NAME + name.length, SIZE_PER_NAME);
+}
+
+function sizeOfTexts(texts: readonly Uint8Array[]): number {
+  return texts.reduce((size, text) => size + SIZE_PER_NAME + text.length, 0);
+}
+
+function sizeOfTensor({ rawData, stringData }: TensorProto): number {
+  return Math.min(decodePayload(rawData)?.byteLength ?? 0, MOST_REPEATED_BYTES) + sizeOfTexts(stringData);
+}
+
+/** Size of the attribute without its subgraphs. */
+function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: AttributeProto): number {
+  const values = 4 * floats.length + 8 * ints.length + s.length + sizeOfTexts(strings);
+  const inTensors = [...(t === undefined ? [] : [t]), ...tensors].reduce((size, one) => size + sizeOfTensor(one), 0);
+  return SIZE_PER_NAME + name.length + values + inTensors;
+}
+
+/** The node alone, without the nodes of its subgraphs. */
+function sizeOfNode({ name, input, output, attribute }: NodeProto): number {
+  const attributes = attribute.reduce((size, one) => size + sizeOfAttribute(one), 0);
+  return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attributes;
+}
+
+function sizeOfGraph({ input, output, initializer, node }: GraphProto): number {
+  const names = [...input, ...output, ...initializer].map(({ name }) => name);
+  return sizeOfNames(names) + sizeOfNodes(node);
+}
+
+function sizeOfNodes(nodes: readonly NodeProto[]): number {
+  return nodes.reduce((size, node) => {
+    const inner = subgraphsOf(node.attribute).reduce((sum, graph) => sum + sizeOfGraph(graph), 0);
+    return size + sizeOfNode(node) + inner;
+  }, 0);
+}
+
+function sizeOfFunction({ input, output, attributeProto, opsetImport, node }: FunctionProto): number {
+  const rest = (attributeProto.length + opsetImport.length) * SIZE_PER_NAME;
+  return sizeOfNames(input) + sizeOfNames(output) + rest + sizeOfNodes(node);
+}
+
+function* namesIn(graph: GraphProto): Generator<string> {
+  for (const { name } of [...graph.input, ...graph.output, ...graph.initializer]) yield name;
+  for (const node of graph.node) {
+    yield* node.input;
+    yield* node.output;
+    for (const subgraph of subgraphsOf(node.attribute)) yield* namesIn(subgraph);
+  }
+}
+
+/** A prefix that no name in the graph has. */
+function unusedPrefix(graph: GraphProto): string {
+  let prefix = 'call';
+  for (const name of namesIn(graph)) {
+    const [beginning = ''] = /^call_*/.exec(name) ?? [];
+    if (beginning.length >= prefix.length) prefix = `${beginning}_`;
+  }
+  return prefix;
+}
+
+class Inliner {
+  readonly #prefix: string;
+  readonly #sizes = new Map<FunctionProto, number>();
+  #calls = 0;
+
+  constructor(
+    readonly functions: FunctionTable,
+    graph: GraphProto,
+    readonly opsets: Map<string, number>,
+    readonly budget: ReadingBudget,
+  ) {
+    this.#prefix = unusedPrefix(graph);
+  }
+
+  expand(nodes: readonly NodeProto[]): NodeProto[] {
+    const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node) });
+    const expanded: NodeProto[] = [];
+    for (const node of nodes) {
+      this.budget.addInlined(sizeOfNode(node), this.functions.source);
+      const fn = this.functions.calledBy(node);
+      const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
+      if (fn === undefined) expanded.push(flat);
+      else for (const inner of this.#call(fn, flat)) expanded.push(inner);
+    }
+    return expanded;
+  }
+
+  #call(fn: FunctionProto, node: NodeProto): readonly NodeProto[] {
+    const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
+    this.#sizes.set(fn, size);
+    this.budget.addInlined(size, this.functions.source);
+    this.#checkOpsets(fn);
+    const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
+    if (typeof body === 'string') throw this.functions.error(fn, body);
+    return this.expand(body);
+  }
+
+  /** A graph has one version per domain. Domains that only a function imports are added to the graph's. */
+  #checkOpsets(fn: FunctionProto): void {
+    const label = `${this.functions.source}: function ${quoted(fn.name)}`;
+    for (const [domain, version] of importedOpsets(fn.opsetImport, label)) {
+      const ours = this.opsets.get(domain) ?? version;
+      if (ours !== version) {
+        const problem = `uses opset ${version} of ${domainLabel(domain)}, while the model uses ${ours}`;
+        throw this.functions.error(fn, problem);
+      }
+      this.opsets.set(domain, version);
+    }
+  }
+}
+
+export interface InlineOptions {
+  /** The model's imports by domain; those that only a called function has are added. */
+  readonly opsets: Map<string, number>;
+  /** The budget of inlining. */
+  readonly budget: ReadingBudget;
+}
+
+/**
+ * The nodes of the model's graph with every call of a model-local function replaced by the function's body, at any
+ * depth and inside of subgraphs. A function goes before an operator of the same name.
+ * Source: FunctionProto in the ONNX project's onnx.proto.
+ *
+ * @param functions whose calls end, and whose extent is checked; see expanded-extent.ts
+ * @throws PlatformError 'model' naming a function that cannot be inlined
+ */
+export function inlineFunctions(
+  functions: FunctionTable,
+  graph: GraphProto,
+  { opsets, budget }: InlineOptions,
+): readonly NodeProto[] {
+  return functions.isEmpty ? graph.node : new Inliner(functions, graph, opsets, budget).expand(graph.node);
+}

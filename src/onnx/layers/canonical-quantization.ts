@@ -1,0 +1,84 @@
+import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import type { Graph, Model, Node, Tensor } from '../model/model.js';
+import { nestedNodes } from '../model/nested-nodes.js';
+import { quantizationInputs } from '../operators/quantization-inputs.js';
+import { capturedNames } from '../model/subgraphs.js';
+
+type Parameters = Pick<Graph, 'nodes' | 'initializers'>;
+
+/** Names of the constants that nodes read as scales or as zero points. */
+function namesOf(nodes: Iterable<Node>, which: 'scales' | 'zeroPoints'): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const node of nodes) for (const index of quantizationInputs(node)[which]) names.add(node.inputs[index] ?? '');
+  names.delete('');
+  return names;
+}
+
+/**
+ * Zero points that select a kernel: the least value (a Relu before it changes nothing), zero (symmetric weights) and the
+ * middle of an unsigned type (what becomes zero when a runtime makes it signed). All others are alike.
+ */
+function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigint {
+  const half = 1n << BigInt(bits - 1);
+  const least = isSigned ? -half : 0n;
+  if (value === 0n || value === least || value === least + half) return value;
+  return least + half + half / 4n;
+}
+
+const SIGNED = new Set(['int8', 'int16', 'int32', 'int4']);
+
+/** The tensor with a representative of its class for each zero point; itself where its values are not in memory. */
+function classedZeroPoints(tensor: Tensor): Tensor {
+  const { elementType, data } = tensor;
+  const { bits, kind, array } = ELEMENT_TYPES[elementType];
+  if (data.kind !== 'inline' || kind !== 'integer') return tensor;
+  const isSigned = SIGNED.has(elementType);
+  // Two in a byte: the middle of the unsigned type, zero of the signed one.
+  if (bits < 8) return { ...tensor, data: { kind: 'inline', bytes: data.bytes.map(() => (isSigned ? 0 : 0x88)) } };
+  // Not by slice(): that of a Buffer is a view of what it was cut from.
+  const bytes = new Uint8Array(data.bytes);
+  const values = new array(bytes.buffer);
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array) return tensor;
+  for (const [i, value] of values.entries()) values[i] = Number(classedZeroPoint(BigInt(value), bits, isSigned));
+  return { ...tensor, data: { kind: 'inline', bytes } };
+}
+
+/** Scales of one element with the same value, each by the name of the first one; those that a subgraph reads stay. */
+function equalScales({ nodes, initializers }: Parameters): ReadonlyMap<string, string> {
+  const captured = new Set(nodes.flatMap(capturedNames));
+  const firsts = new Map<string, string>();
+  const same = new Map<string, string>();
+  for (const name of namesOf(nodes, 'scales')) {
+    const tensor = initializers.get(name);
+    if (tensor?.data.kind !== 'inline' || elementCount(tensor.dims) !== 1 || captured.has(name)) continue;
+    const key = `${tensor.elementType} ${tensor.dims.join()} ${Buffer.from(tensor.data.bytes).toString('hex')}`;
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, name);
+    else same.set(name, first);
+  }
+  return same;
+}
+
+/**
+ * The model with the parameters of its quantization in one form, in which they say what decides which kernels run and nothing that was
+ * calibrated: scales of equal value are one constant, and zero points are representatives of their classes.
+ */
+export function withCanonicalQuantization(model: Model): Model {
+  const { graph } = model;
+  const zeroPoints = namesOf(nestedNodes(graph.nodes), 'zeroPoints');
+  const same = equalScales(graph);
+  if (zeroPoints.size === 0 && same.size === 0) return model;
+  const isRead = new Set(graph.outputs);
+  const nodes = graph.nodes.map((node): Node => {
+    const scales = new Set(quantizationInputs(node).scales);
+    const inputs = node.inputs.map((name, index) => (scales.has(index) ? (same.get(name) ?? name) : name));
+    for (const name of [...inputs, ...capturedNames(node)]) isRead.add(name);
+    return { ...node, inputs };
+  });
+  const initializers = new Map<string, Tensor>();
+  for (const [name, tensor] of graph.initializers) {
+    if (same.has(name) && !isRead.has(name)) continue;
+    initializers.set(name, zeroPoints.has(name) ? classedZeroPoints(tensor) : tensor);
+  }
+  return { ...model, graph: { ...graph, nodes, initializers } };
+}

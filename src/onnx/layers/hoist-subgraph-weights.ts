@@ -1,0 +1,124 @@
+import type { AttributeProto, GraphProto, NodeProto, TensorProto } from '../../generated/onnx/onnx.js';
+import { NodeProto as NodeMessage } from '../../generated/onnx/onnx.js';
+import { PlatformError } from '../../base/errors.js';
+import { constantTensor, isConstant } from '../read/constant-node.js';
+import { elementTypeOfCode } from '../model/element-type.js';
+import type { Graph, Model, Tensor } from '../model/model.js';
+import { nestedNodes, nodeOf } from '../model/nested-nodes.js';
+import { steeringConstants } from '../operators/steering.js';
+import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
+
+/** The scope of a subgraph: the new names of the hoisted values that it may use. */
+type HoistedNames = ReadonlyMap<string, string>;
+
+/** A tensor that `loadAttributes` has loaded. */
+function loadedTensor({ dataType, dims, rawData, stringData }: TensorProto, owner: string): Tensor {
+  const elementType = elementTypeOfCode(dataType);
+  if (elementType === undefined) {
+    throw new PlatformError('model', `${owner}: its element type (number ${dataType}) is not known`);
+  }
+  const data =
+    elementType === 'string'
+      ? ({ kind: 'strings', values: stringData } as const)
+      : ({ kind: 'inline', bytes: rawData } as const);
+  return { elementType, dims: dims.map(Number), data };
+}
+
+function namesIn({ nodes, inputs, initializers }: Graph): Set<string> {
+  const names = new Set([...inputs, ...initializers.keys()]);
+  for (const node of nestedNodes(nodes)) {
+    for (const name of [...node.inputs, ...node.outputs]) names.add(name);
+    for (const { input, initializer } of subgraphsOf(node.attributes)) {
+      for (const { name } of [...input, ...initializer]) names.add(name);
+    }
+  }
+  return names;
+}
+
+class Hoister {
+  readonly hoisted = new Map<string, Tensor>();
+  readonly #source: string;
+  readonly #taken: Set<string>;
+  #count = 0;
+
+  constructor({ source, graph }: Model) {
+    this.#source = source;
+    this.#taken = namesIn(graph);
+  }
+
+  attributes(attributes: readonly AttributeProto[], names: HoistedNames): AttributeProto[] {
+    return attributes.map((attribute) => mapSubgraphs(attribute, (graph) => this.#subgraph(graph, names)));
+  }
+
+  #subgraph(graph: GraphProto, outer: HoistedNames): GraphProto {
+    const weights = this.#weightsOf(graph);
+    const own = [...graph.input, ...graph.initializer].map(({ name }) => name);
+    for (const { output } of graph.node) own.push(...output);
+    const names = new Map(outer);
+    for (const name of own) names.delete(name);
+    for (const [name, tensor] of weights) names.set(name, this.#hoist(tensor));
+    const nameOf = (name: string): string => names.get(name) ?? name;
+    return {
+      ...graph,
+      initializer: graph.initializer.filter(({ name }) => !weights.has(name)),
+      valueInfo: graph.valueInfo.filter(({ name }) => !weights.has(name)),
+      node: [
+        ...graph.node
+          .filter((node) => !isConstant(node) || !weights.has(node.output[0] ?? ''))
+          .map((node) => ({
+            ...node,
+            input: node.input.map(nameOf),
+            attribute: this.attributes(node.attribute, names),
+          })),
+        // A runtime does not accept a value of a surrounding graph as a subgraph's output. Source:
+        // https://github.com/microsoft/onnxruntime/pull/11638
+        ...graph.output.filter(({ name }) => weights.has(name)).map(({ name }) => identity(nameOf(name), name)),
+      ],
+    };
+  }
+
+  /** Constants of this subgraph, not of those inside, that do not steer an operator. */
+  #weightsOf(graph: GraphProto): ReadonlyMap<string, Tensor> {
+    const constants = new Map<string, Tensor>();
+    for (const tensor of graph.initializer) constants.set(tensor.name, loadedTensor(tensor, this.#source));
+    for (const node of graph.node.filter(isConstant)) {
+      const tensor = constantTensor(node, { source: { name: this.#source }, read: loadedTensor });
+      constants.set(node.output[0] ?? '', tensor);
+    }
+    // Nothing reads it: the empty name stands for a value that is absent.
+    constants.delete('');
+    // An initializer that is an input as well is only the default of the input.
+    for (const { name } of graph.input) constants.delete(name);
+    const steering = steeringConstants({ nodes: graph.node.map(nodeOf), initializers: constants });
+    for (const name of steering) constants.delete(name);
+    return constants;
+  }
+
+  #hoist(tensor: Tensor): string {
+    let name = '';
+    do name = `subgraph_weight_${this.#count++}`;
+    while (this.#taken.has(name));
+    this.hoisted.set(name, tensor);
+    return name;
+  }
+}
+
+function identity(input: string, output: string): NodeProto {
+  return { ...NodeMessage.create(), opType: 'Identity', input: [input], output: [output] };
+}
+
+/**
+ * Makes the weights inside of subgraphs (initializers and `Constant` nodes in the branches of an If, the body of a
+ * Loop, at any depth) initializers of the model's own graph, which the subgraphs use by name. The model's results stay
+ * the same. Afterwards all weights are in one place. Constants that steer an operator (see steering.ts) stay where they
+ * are.
+ *
+ * @throws PlatformError 'model' where a `Constant` has no value
+ */
+export function hoistSubgraphWeights(model: Model): Model {
+  const { graph } = model;
+  if (!graph.nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0)) return model;
+  const hoister = new Hoister(model);
+  const nodes = graph.nodes.map((node) => ({ ...node, attributes: hoister.attributes(node.attributes, new Map()) }));
+  return { ...model, graph: { ...graph, nodes, initializers: new Map([...graph.initializers, ...hoister.hoisted]) } };
+}

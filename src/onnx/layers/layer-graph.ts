@@ -1,0 +1,166 @@
+import { PlatformError } from '../../base/errors.js';
+import { constantValues } from '../model/constant-values.js';
+import { staticTypeOf } from '../model/static-type.js';
+import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
+import { domainOf } from '../model/opsets.js';
+
+/**
+ * A model as its layers in topological order, with every type known. Constants that produce weights are not layers;
+ * their outputs are among `constants`.
+ */
+export interface LayerGraph {
+  readonly source: string;
+  /** Version by domain; '' is ai.onnx. */
+  readonly opsets: ReadonlyMap<string, number>;
+  readonly layers: readonly Node[];
+  /** Values that come from outside, in the model's order. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** Types of the inputs and of the layers' outputs. */
+  readonly types: ReadonlyMap<string, TensorType>;
+  /**
+   * Every value that does not depend on the inputs: initializers, what is computed from them, and what is computed from
+   * shapes alone (the output of a Shape layer, for example, which stays a layer). Values that need not be known are
+   * `fill`.
+   */
+  readonly constants: ReadonlyMap<string, Tensor>;
+  /** Values that are no tensors: sequences, maps, optional values. They have no type here. */
+  readonly opaque: ReadonlySet<string>;
+  /** Values that a user gave for inputs. */
+  readonly given?: ReadonlyMap<string, InputValues> | undefined;
+}
+
+/** Facts about a value that a runtime inferred by running the graph once. */
+export interface InferredValue extends TensorType {
+  /** Little-endian, as in TensorProto.raw_data; only of integers and truth values up to 1024 elements, and others up to 16. */
+  readonly content?: Uint8Array;
+  /** Range of an integer value with more elements. */
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
+}
+
+/** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
+function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
+  if (node.opType !== 'ConstantOfShape' || domainOf(node.domain) !== '') return undefined;
+  const shape = graph.initializers.get(node.inputs[0] ?? '');
+  if (shape?.data.kind !== 'inline' || shape.elementType !== 'int64') return undefined;
+  const { bytes } = shape.data;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const dims = Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return undefined;
+  const value = node.attributes.find(({ name }) => name === 'value')?.t;
+  if (value !== undefined && value.dataType !== 1) return undefined;
+  return { elementType: 'float32', dims };
+}
+
+/** Whether a value's content may steer an operator, so that its type alone is not enough. */
+function maySteer(type: TensorType): boolean {
+  return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
+}
+
+/** Names of the values that a file does not describe completely. */
+export interface UnknownValues {
+  /** Those without a static type. */
+  readonly types: readonly string[];
+  /** Those whose content matters, since it may steer an operator: computed from shapes, or integers computed from constants. */
+  readonly contents: readonly string[];
+}
+
+/** The values of a model that only a runtime can infer. Where there are none, {@link layerGraph} needs no runtime. */
+export function unknownValues(model: Model): UnknownValues {
+  const { graph } = model;
+  const { folded, fromShapes } = constantValues(graph);
+  const types: string[] = [];
+  const contents: string[] = [];
+  for (const node of graph.nodes) {
+    for (const name of node.outputs) {
+      if (name === '') continue;
+      const type = staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
+      if (type === undefined) types.push(name);
+      // A constant of unknown type may steer as well.
+      const steers = folded.has(node) && (type === undefined || maySteer(type));
+      if (fromShapes.has(name) || steers) contents.push(name);
+    }
+  }
+  return { types, contents };
+}
+
+/** Whether a runtime is needed. */
+export function isCompletelyTyped(model: Model): boolean {
+  const { types, contents } = unknownValues(model);
+  return types.length === 0 && contents.length === 0;
+}
+
+/** A constant, with the content that the runtime inferred or by type only. */
+function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
+  const { elementType, dims } = type;
+  const data =
+    content === undefined
+      ? ({ kind: 'fill', fill: { low: -1, high: 1, seed: 0 } } as const)
+      : ({ kind: 'inline', bytes: content } as const);
+  return { elementType, dims, data };
+}
+
+/** How many layers a model has; needs no types. */
+export function countLayers({ graph }: Model): number {
+  return graph.nodes.length - constantValues(graph).folded.size;
+}
+
+/**
+ * The layers of a model whose dimensions are bound.
+ *
+ * @param inferred the types of {@link unknownValues} by a runtime
+ * @throws PlatformError `model` where a value's type is still unknown
+ */
+export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
+  const { graph, source, opsets } = model;
+  const { folded, produced, fromShapes } = constantValues(graph);
+  const types = new Map<string, TensorType>();
+  const opaque = new Set<string>();
+  const constants = new Map(graph.initializers);
+  for (const name of graph.inputs) {
+    const type = staticTypeOf(graph.types.get(name));
+    if (type === undefined)
+      throw new PlatformError(
+        'model',
+        `${source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
+      );
+    types.set(name, type);
+  }
+  for (const node of graph.nodes) {
+    for (const name of node.outputs) {
+      if (name === '') continue;
+      const value = inferred.get(name);
+      const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
+      // A runtime that ran the graph has told the types of all tensors.
+      if (type === undefined && inferred.size > 0) {
+        opaque.add(name);
+        continue;
+      }
+      if (type === undefined) {
+        throw new PlatformError(
+          'model',
+          `${source}: node ${node.name || '(unnamed)'} (${node.opType}): neither the file nor the runtime states the shape of its output ${name}`,
+        );
+      }
+      const { elementType, dims } = type;
+      if (produced.has(name)) constants.set(name, constantOf(type, value?.content));
+      else {
+        types.set(name, { elementType, dims });
+        if (fromShapes.has(name) && value?.content !== undefined) constants.set(name, constantOf(type, value.content));
+      }
+    }
+  }
+  const layers = graph.nodes.filter((node) => !folded.has(node));
+  return {
+    source,
+    opsets,
+    layers,
+    inputs: graph.inputs,
+    outputs: graph.outputs,
+    types,
+    constants,
+    opaque,
+    given: graph.given,
+  };
+}

@@ -1,0 +1,81 @@
+import type { AttributeProto } from '../../generated/onnx/onnx.js';
+import type { ElementType } from './element-type.js';
+
+/** Element type and static dimensions of a tensor. */
+export interface TensorType {
+  readonly elementType: ElementType;
+  readonly dims: readonly number[];
+}
+
+/** A dimension as a file states it: a size, or the name of a symbol ('' where the file gives none). */
+export type Dimension = number | string;
+
+/** The declared type of a value; `dims` is undefined where the rank is not stated. */
+export interface DeclaredType {
+  readonly elementType: ElementType;
+  readonly dims: readonly Dimension[] | undefined;
+}
+
+/** Limit of a list of values. */
+export const MOST_LISTED_VALUES = 65_536;
+
+/** The values of an input: bounds, both included, or a list that is repeated until there are enough. */
+export interface InputValues {
+  readonly low: number;
+  readonly high: number;
+  /** All between `low` and `high`. */
+  readonly list?: readonly number[] | undefined;
+}
+
+/** How made-up values are generated: uniformly from [low, high], from a seed, never near zero (see fill.ts). */
+export interface Fill extends InputValues {
+  readonly seed: number;
+}
+
+/** Where a tensor's values are. Only `inline` ones are in memory, as little-endian raw_data. */
+export type TensorData =
+  | { readonly kind: 'inline'; readonly bytes: Uint8Array }
+  | { readonly kind: 'strings'; readonly values: readonly Uint8Array[] }
+  | { readonly kind: 'file'; readonly path: string; readonly offset: number; readonly byteLength: number }
+  | { readonly kind: 'fill'; readonly fill: Fill };
+
+/** A constant tensor. */
+export interface Tensor extends TensorType {
+  readonly data: TensorData;
+}
+
+/** One operator call. An absent optional input or output is the empty string. */
+export interface Node {
+  readonly name: string;
+  readonly opType: string;
+  /** '' is the standard domain ai.onnx. */
+  readonly domain: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** As in the file; tensors inside attributes are loaded. */
+  readonly attributes: readonly AttributeProto[];
+}
+
+/** A graph whose nodes are in topological order and whose `Constant` nodes have become initializers. */
+export interface Graph {
+  readonly name: string;
+  readonly nodes: readonly Node[];
+  /** Names of the values that a caller feeds; initializers are not among them. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly initializers: ReadonlyMap<string, Tensor>;
+  /** Declared types of inputs, outputs and intermediate values by name. Initializers have their own type. */
+  readonly types: ReadonlyMap<string, DeclaredType>;
+  /** Values that a user gave for inputs, instead of made-up ones. */
+  readonly given?: ReadonlyMap<string, InputValues> | undefined;
+}
+
+/** A model file without its weights. */
+export interface Model {
+  /** Its name in messages: the path of its file, or the name of a made model. */
+  readonly source: string;
+  readonly irVersion: number;
+  /** Version by domain; '' is ai.onnx. */
+  readonly opsets: ReadonlyMap<string, number>;
+  readonly graph: Graph;
+}

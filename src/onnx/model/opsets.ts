@@ -1,0 +1,105 @@
+import type { NodeProto, OperatorSetIdProto } from '../../generated/onnx/onnx.js';
+import { PlatformError } from '../../base/errors.js';
+import { quoted } from '../../base/quoted.js';
+import { subgraphsOf } from './subgraphs.js';
+
+/**
+ * The operator set versions that this project takes, by domain ('' is ai.onnx). The newest are those that onnxruntime
+ * 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime); older than 7 it only loads without guarantee.
+ * Domains that are not listed are left to the runtime.
+ */
+export const SUPPORTED_OPSETS: ReadonlyMap<string, { readonly oldest: number; readonly newest: number }> = new Map([
+  ['', { oldest: 7, newest: 26 }],
+  ['ai.onnx.ml', { oldest: 1, newest: 5 }],
+  ['com.microsoft', { oldest: 1, newest: 1 }],
+]);
+
+/** The newest version of the file format itself that onnxruntime 1.30 loads (same test). */
+export const NEWEST_IR_VERSION = 13;
+
+/** 'ai.onnx' is another name of ''. */
+export function domainOf(domain: string): string {
+  return domain === 'ai.onnx' ? '' : domain;
+}
+
+/** A domain as messages show it. */
+export function domainLabel(domain: string): string {
+  return domain === '' ? 'ai.onnx' : quoted(domain);
+}
+
+/**
+ * The version of each domain that a model or function imports.
+ *
+ * @param owner its name in messages
+ * @throws PlatformError 'model' where a domain has two versions
+ */
+export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: string): Map<string, number> {
+  const opsets = new Map<string, number>();
+  for (const { domain: alias, version } of imports) {
+    const domain = domainOf(alias);
+    const before = opsets.get(domain) ?? Number(version);
+    if (before !== Number(version)) {
+      const both = `${before} and ${version}`;
+      throw new PlatformError('model', `${owner} imports ${domainLabel(domain)} in versions ${both}. Export it again.`);
+    }
+    opsets.set(domain, Number(version));
+  }
+  return opsets;
+}
+
+/** The domains of nodes, those in their subgraphs among them. */
+function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): ReadonlySet<string> {
+  for (const node of nodes) {
+    found.add(domainOf(node.domain));
+    for (const subgraph of subgraphsOf(node.attribute)) domainsIn(subgraph.node, found);
+  }
+  return found;
+}
+
+/**
+ * The versions of the standard domain and of those that the nodes are from.
+ *
+ * @param source name of the model in messages
+ * @throws PlatformError 'model' where a domain has no version, or one that the runtime does not take
+ */
+export function opsetsInUse(
+  imports: ReadonlyMap<string, number>,
+  nodes: readonly NodeProto[],
+  source: string,
+): ReadonlyMap<string, number> {
+  const used = domainsIn(nodes);
+  for (const domain of used) {
+    if (imports.has(domain)) continue;
+    const problem = `uses operators of ${domainLabel(domain)} without saying which version of them`;
+    throw new PlatformError('model', `${source} ${problem}. Add it to opset_import, or export the model again.`);
+  }
+  const opsets = new Map([...imports].filter(([domain]) => domain === '' || used.has(domain)));
+  for (const [domain, version] of opsets) checkOpset(domain, version, source);
+  return opsets;
+}
+
+function checkOpset(domain: string, version: number, source: string): void {
+  const supported = SUPPORTED_OPSETS.get(domain);
+  if (supported === undefined || (version >= supported.oldest && version <= supported.newest)) return;
+  const problem = version > supported.newest ? 'newer' : 'older';
+  throw new PlatformError(
+    'model',
+    `${source}: opset ${version} of ${domainLabel(domain)} is ${problem} than what is supported ` +
+      `(${supported.oldest} to ${supported.newest}). Convert the model with onnx.version_converter, or export it again.`,
+  );
+}
+
+/**
+ * The version of the file format.
+ *
+ * @param source name of the model in messages
+ * @throws PlatformError 'model' where the runtime does not take it
+ */
+export function checkedIrVersion(irVersion: bigint, source: string): number {
+  if (irVersion <= NEWEST_IR_VERSION) return Number(irVersion);
+  throw new PlatformError(
+    'model',
+    `${source}: ONNX IR version ${irVersion} is newer than what is supported (up to ${NEWEST_IR_VERSION}). ` +
+      'Export the model with an older version of the exporter.',
+  );
+}

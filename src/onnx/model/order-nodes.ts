@@ -1,0 +1,73 @@
+import { PlatformError } from '../../base/errors.js';
+import type { Node } from './model.js';
+import { quoted } from '../../base/quoted.js';
+import { listed, nodeLabel } from './node-label.js';
+import { capturedNames } from './subgraphs.js';
+import { topologicalOrder } from './topological-order.js';
+
+/** The values that a node needs, those that its subgraphs use among them. */
+function neededValues(node: Node): readonly string[] {
+  return [...node.inputs.filter((name) => name !== ''), ...capturedNames(node)];
+}
+
+/** Nodes in the file's order, and the values that exist before the first of them runs. */
+export interface UnorderedNodes {
+  readonly nodes: readonly Node[];
+  /** Names of inputs and constants. */
+  readonly given: readonly string[];
+  /** Names of the graph's outputs. */
+  readonly outputs: readonly string[];
+  /** Name of the model in messages. */
+  readonly source: string;
+}
+
+/**
+ * The nodes in topological order: the file's own where it is one, otherwise the nearest to it.
+ *
+ * @throws PlatformError 'model' where a value is made twice or never, or where nodes need each other in a circle
+ */
+export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): readonly Node[] {
+  const fail = (problem: string): never => {
+    throw new PlatformError('model', `${source}: ${problem}. Repair the graph, or export the model again.`);
+  };
+  const makers = new Map<string, number | undefined>();
+  const make = (name: string, maker?: number): void => {
+    if (makers.has(name)) fail(`the value ${quoted(name)} is made twice`);
+    makers.set(name, maker);
+  };
+  for (const name of given) make(name);
+  nodes.forEach(({ outputs: made }, i) => made.filter((name) => name !== '').forEach((name) => make(name, i)));
+
+  const needs = nodes.map((node) =>
+    neededValues(node).flatMap((name) => {
+      if (!makers.has(name)) fail(`${nodeLabel(node)} uses the value ${quoted(name)}, which no node makes`);
+      return makers.get(name) ?? [];
+    }),
+  );
+  for (const name of outputs) if (!makers.has(name)) fail(`no node makes the output ${quoted(name)}`);
+
+  const order = topologicalOrder(needs);
+  const ordered = order.nodes.flatMap((i) => nodes[i] ?? []);
+  if (order.kind === 'order') return ordered;
+  return fail(`these nodes need each other's outputs in a circle: ${listed(ordered.map(nodeLabel))}`);
+}
+
+/**
+ * The nodes that an output depends on, in their order.
+ *
+ * @param ordered in topological order
+ * @returns with them the names of all values that an output depends on, itself among them
+ */
+export function liveNodes(
+  ordered: readonly Node[],
+  outputs: readonly string[],
+): { readonly nodes: readonly Node[]; readonly used: ReadonlySet<string> } {
+  const used = new Set(outputs);
+  const nodes: Node[] = [];
+  for (const node of ordered.toReversed()) {
+    if (!node.outputs.some((name) => used.has(name))) continue;
+    nodes.push(node);
+    for (const name of neededValues(node)) used.add(name);
+  }
+  return { nodes: nodes.reverse(), used };
+}

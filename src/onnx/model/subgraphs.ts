@@ -1,0 +1,119 @@
+import type { AttributeProto, GraphProto, TypeProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
+import type { Node } from './model.js';
+
+/** The graphs that a node's attributes hold: the branches of an If, the body of a Loop or a Scan. */
+export function subgraphsOf(attributes: readonly AttributeProto[]): readonly GraphProto[] {
+  return attributes.flatMap(({ g, graphs }) => (g === undefined ? graphs : [g, ...graphs]));
+}
+
+/**
+ * The values of the surrounding graph that a node's subgraphs use by name, in the order of their first use: inputs of
+ * the node that its input list does not show.
+ * Source: ONNX IR, "Graphs": a nested subgraph may refer to names in outer scopes.
+ */
+export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[] {
+  const found = new Set<string>();
+  for (const subgraph of subgraphsOf(node.attributes)) for (const name of freeNames(subgraph)) found.add(name);
+  return [...found];
+}
+
+/** Graphs do not change, and each is asked for once for every level that it is nested in. */
+const knownFreeNames = new WeakMap<GraphProto, ReadonlySet<string>>();
+
+function freeNames(graph: GraphProto): ReadonlySet<string> {
+  const known = knownFreeNames.get(graph);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  addFreeNames(graph, found);
+  knownFreeNames.set(graph, found);
+  return found;
+}
+
+/** Values that a node reads: its inputs, without absent ones, and what its subgraphs capture. */
+export function readNames(node: Pick<Node, 'inputs' | 'attributes'>): readonly string[] {
+  const captured = capturedNames(node);
+  const given = node.inputs.filter((name) => name !== '');
+  return captured.length === 0 ? given : [...given, ...captured];
+}
+
+function addFreeNames(graph: GraphProto, found: Set<string>): void {
+  const own = new Set<string>(graph.input.map(({ name }) => name));
+  for (const { name } of graph.initializer) own.add(name);
+  for (const { output } of graph.node) for (const name of output) own.add(name);
+  const use = (name: string): void => {
+    if (name !== '' && !own.has(name)) found.add(name);
+  };
+  for (const { input, attribute } of graph.node) {
+    input.forEach(use);
+    capturedNames({ attributes: attribute }).forEach(use);
+  }
+  for (const { name } of graph.output) use(name);
+}
+
+/** The attribute with the graphs that it holds changed; itself where it holds none. */
+export function mapSubgraphs(attribute: AttributeProto, change: (graph: GraphProto) => GraphProto): AttributeProto {
+  const { g, graphs } = attribute;
+  if (g === undefined && graphs.length === 0) return attribute;
+  return { ...attribute, g: g === undefined ? undefined : change(g), graphs: graphs.map(change) };
+}
+
+/**
+ * The attribute with every value renamed in the graphs that it holds, at any depth. Everything else loses its name:
+ * graphs, nodes, dimensions and the declarations of inner values.
+ *
+ * @param rename gets every name but the empty one, which stands for an absent value
+ */
+export function renameSubgraphValues(attribute: AttributeProto, rename: (name: string) => string): AttributeProto {
+  const renamed = (name: string): string => (name === '' ? '' : rename(name));
+  const info = ({ name, type }: ValueInfoProto): ValueInfoProto => ({
+    name: renamed(name),
+    type: type === undefined ? undefined : withoutSymbols(type),
+    docString: '',
+  });
+  return mapSubgraphs(attribute, (graph) => ({
+    ...graph,
+    name: 'subgraph',
+    docString: '',
+    input: graph.input.map(info),
+    initializer: graph.initializer.map((tensor) => ({ ...tensor, name: renamed(tensor.name) })),
+    node: graph.node.map((node) => ({
+      ...node,
+      name: '',
+      docString: '',
+      input: node.input.map(renamed),
+      output: node.output.map(renamed),
+      attribute: node.attribute.map((inner) => renameSubgraphValues(inner, rename)),
+    })),
+    output: graph.output.map(info),
+    valueInfo: [],
+  }));
+}
+
+/** A type without the names of its dimensions, which are the author's own. */
+export function withoutSymbols({ value }: TypeProto): TypeProto {
+  const element = (type: TypeProto | undefined): TypeProto | undefined =>
+    type === undefined ? undefined : withoutSymbols(type);
+  switch (value?.$case) {
+    case undefined:
+      return { denotation: '', value: undefined };
+    case 'tensorType':
+    case 'sparseTensorType': {
+      const { elemType, shape } = value.value;
+      const dim = shape?.dim.map(({ value: size }) => ({
+        denotation: '',
+        value: size?.$case === 'dimValue' ? size : undefined,
+      }));
+      return {
+        denotation: '',
+        value: { ...value, value: { elemType, shape: dim === undefined ? undefined : { dim } } },
+      };
+    }
+    case 'sequenceType':
+    case 'optionalType':
+      return { denotation: '', value: { ...value, value: { elemType: element(value.value.elemType) } } };
+    case 'mapType': {
+      const { keyType, valueType } = value.value;
+      return { denotation: '', value: { ...value, value: { keyType, valueType: element(valueType) } } };
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import type { Graph, Node, Tensor } from '../model/model.js';
+import { constantValues } from '../model/constant-values.js';
+import { nestedNodes } from '../model/nested-nodes.js';
+import { domainOf } from '../model/opsets.js';
+import { quantizationInputs } from './quantization-inputs.js';
+
+/** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
+const MOST_STEERING_ELEMENTS = 1024;
+
+/**
+ * Inputs, by operator, whose values decide the computation or its time, beside zero points. Sources: the operators' definitions in the ONNX
+ * project's Operators.md.
+ */
+const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['AffineGrid', [1]],
+  ['BlackmanWindow', [0]],
+  ['CenterCropPad', [1]],
+  ['Clip', [1, 2]],
+  ['Col2Im', [1, 2]],
+  ['ConstantOfShape', [0]],
+  ['CumProd', [1]],
+  ['CumSum', [1]],
+  ['DFT', [1, 2]],
+  ['Dropout', [1, 2]],
+  ['Expand', [1]],
+  ['Gather', [1]],
+  ['GatherElements', [1]],
+  ['GRU', [4]],
+  ['HammingWindow', [0]],
+  ['HannWindow', [0]],
+  ['Loop', [0]],
+  ['LSTM', [4]],
+  ['MaxUnpool', [2]],
+  ['MelWeightMatrix', [0, 1, 2, 3, 4]],
+  ['NonMaxSuppression', [2, 3, 4]],
+  ['OneHot', [1, 2]],
+  ['Pad', [1, 2, 3]],
+  ['Range', [0, 1, 2]],
+  ['ReduceL1', [1]],
+  ['ReduceL2', [1]],
+  ['ReduceLogSum', [1]],
+  ['ReduceLogSumExp', [1]],
+  ['ReduceMax', [1]],
+  ['ReduceMean', [1]],
+  ['ReduceMin', [1]],
+  ['ReduceProd', [1]],
+  ['ReduceSum', [1]],
+  ['ReduceSumSquare', [1]],
+  ['Reshape', [1]],
+  ['Resize', [1, 2, 3]],
+  ['ReverseSequence', [1]],
+  ['RNN', [4]],
+  ['Slice', [1, 2, 3, 4]],
+  ['Split', [1]],
+  ['Squeeze', [1]],
+  ['STFT', [1, 3]],
+  ['Tile', [1]],
+  ['TopK', [1]],
+  ['Unsqueeze', [1]],
+  ['Upsample', [1]],
+]);
+
+/**
+ * The same of operators of com.microsoft: lengths of caches and masks, which count as much as the number of layers does.
+ * Source: ContribOperators.md of ONNX Runtime.
+ */
+const STEERING_INPUTS_OF_RUNTIME: ReadonlyMap<string, readonly number[]> = new Map([
+  ['Attention', [3, 6]],
+  ['DecoderMaskedMultiHeadAttention', [4, 7]],
+  ['DecoderMaskedSelfAttention', [3, 5]],
+  ['GroupQueryAttention', [5, 6]],
+  ['MultiHeadAttention', [4]],
+  ['RotaryEmbedding', [1]],
+  ['SparseAttention', [5, 6, 7, 8]],
+]);
+
+/**
+ * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
+ * for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
+ */
+const WELL_KNOWN: ReadonlySet<number> = (() => {
+  const values: number[] = [0, Math.sqrt(2 / Math.PI), 0.044715, 1.702, 3.4028234663852886e38, 1e4, 1e9, Infinity];
+  for (let n = 1; n <= 16; n++) values.push(n, 1 / n);
+  for (let k = -24; k <= 24; k++) values.push(2 ** k, Math.sqrt(2 ** k));
+  for (let d = 8; d <= 256; d += 8) values.push(Math.sqrt(d), 1 / Math.sqrt(d));
+  for (let k = 1; k <= 12; k++) values.push(Number(`1e-${k}`));
+  return new Set(values.flatMap((value) => [Math.fround(value), Math.fround(-value), value, -value]));
+})();
+
+/** Operators whose constants are learned whatever their value: a bias of one channel may be 1/256 by chance. */
+const PARAMETRIC = new Set(
+  (
+    'Conv ConvTranspose FusedConv Gemm FusedGemm MatMul FusedMatMul BatchNormalization LayerNormalization ' +
+    'SkipLayerNormalization InstanceNormalization GroupNormalization PRelu LSTM GRU RNN'
+  ).split(' '),
+);
+
+/** Names of the constants that are parameters of such an operator. */
+function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { opType, inputs } of nestedNodes(graph.nodes)) {
+    if (PARAMETRIC.has(opType)) for (const name of inputs) names.add(name);
+  }
+  return names;
+}
+
+function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
+  if (elementCount(dims) !== 1 || data.kind !== 'inline') return false;
+  const view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
+  if (elementType === 'float32') return WELL_KNOWN.has(view.getFloat32(0, true));
+  return elementType === 'float64' && WELL_KNOWN.has(view.getFloat64(0, true));
+}
+
+/** Whether this input of this node steers it by its definition. */
+function isSteeringInput(node: Node, index: number): boolean {
+  if (quantizationInputs(node).zeroPoints.includes(index)) return true;
+  const domain = domainOf(node.domain);
+  if (domain === 'com.microsoft') return STEERING_INPUTS_OF_RUNTIME.get(node.opType)?.includes(index) ?? false;
+  return domain === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
+}
+
+/**
+ * Values that steer an operator, and all values that they are computed from and that do not depend on the inputs: a
+ * size that a graph computes from a shape and a factor depends on the factor.
+ */
+function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const values = new Set<string>();
+  for (const node of nestedNodes(graph.nodes)) {
+    for (const [index, name] of node.inputs.entries()) if (isSteeringInput(node, index)) values.add(name);
+  }
+  const { produced, fromShapes } = constantValues(graph);
+  for (const { inputs, outputs } of graph.nodes.toReversed()) {
+    const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
+    if (leadsThere) for (const name of inputs) values.add(name);
+  }
+  return values;
+}
+
+/**
+ * Names of the initializers whose values must be kept, because they decide the computation. All others are weights,
+ * whose values do not influence it. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to
+ * 1024 elements, inputs that are steering by an operator's definition, with the values that they are computed from, and
+ * well-known scalars of formulas.
+ */
+export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const steering = new Set<string>();
+  const steeringOnes = steeringValues(graph);
+  const learned = parameters(graph);
+  for (const [name, tensor] of graph.initializers) {
+    const { elementType, dims, data } = tensor;
+    if (data.kind !== 'inline' && data.kind !== 'strings') continue;
+    const isSmall = elementCount(dims) <= MOST_STEERING_ELEMENTS;
+    const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
+    const steers = elementType === 'string' || (isSmall && (byType || steeringOnes.has(name)));
+    if (steers || (!learned.has(name) && isWellKnownScalar(tensor))) steering.add(name);
+  }
+  return steering;
+}

@@ -1,0 +1,126 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { StringStringEntryProto } from '../../generated/onnx/onnx.js';
+import { PlatformError } from '../../base/errors.js';
+import type { TensorData } from '../model/model.js';
+import { quoted } from '../../base/quoted.js';
+
+interface DataFile {
+  readonly path: string;
+  readonly byteLength: number;
+}
+
+/** True where `path` is `folder` or lies in it; both are absolute. */
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..';
+}
+
+/**
+ * The files beside a model in which it keeps the values of tensors.
+ * Source: external_data in the ONNX project's onnx.proto. A file is only taken from the model's own folder or one below
+ * it, also where a link leads, because a model that somebody else made must not make this project read other files.
+ */
+export class ExternalData {
+  readonly #folder: string;
+  readonly #files = new Map<string, DataFile>();
+  #open: { readonly path: string; readonly fd: number } | undefined;
+
+  constructor(
+    /** Name of the model in messages. */
+    readonly source: string,
+    modelPath: string,
+    /** false: the files may be gone, and their content is never read. */
+    readonly isKept = true,
+  ) {
+    this.#folder = resolve(dirname(modelPath));
+  }
+
+  /**
+   * Where the `byteLength` bytes of a tensor are.
+   *
+   * @param owner name of the tensor in messages
+   * @throws PlatformError 'model' where the file is missing, too short, or outside of the model's folder
+   */
+  locate(entries: readonly StringStringEntryProto[], byteLength: number, owner: string): TensorData & { kind: 'file' } {
+    const values = new Map(entries.map(({ key, value }) => [key, value]));
+    const location = values.get('location') ?? '';
+    if (!this.isKept) return { kind: 'file', path: location, offset: 0, byteLength };
+    const file = this.#files.get(location) ?? this.#find(location, owner);
+    this.#files.set(location, file);
+    const offset = this.#number(values.get('offset') ?? '0', 'offset', owner);
+    const length = this.#number(values.get('length') ?? String(byteLength), 'length', owner);
+    if (length !== byteLength) {
+      throw this.#error(
+        owner,
+        `its shape takes ${byteLength} bytes, but its external data says ${length}`,
+        EXPORT_AGAIN,
+      );
+    }
+    if (offset + byteLength > file.byteLength) {
+      const needed = `${byteLength} bytes from byte ${offset} of ${quoted(location)}`;
+      throw this.#error(owner, `it needs ${needed}, which ends after ${file.byteLength}`, 'Copy the file again.');
+    }
+    return { kind: 'file', path: file.path, offset, byteLength };
+  }
+
+  /** The bytes that {@link locate} found. */
+  read({ path, offset, byteLength }: TensorData & { kind: 'file' }): Uint8Array {
+    const bytes = new Uint8Array(byteLength);
+    const fd = this.#descriptor(path);
+    for (let done = 0; done < byteLength;) {
+      const count = readSync(fd, bytes, done, byteLength - done, offset + done);
+      if (count === 0) throw new PlatformError('model', `${path} became shorter while it was read. Try again.`);
+      done += count;
+    }
+    return bytes;
+  }
+
+  close(): void {
+    if (this.#open !== undefined) closeSync(this.#open.fd);
+    this.#open = undefined;
+  }
+
+  /** One file stays open, since neighbouring tensors are mostly in the same one. */
+  #descriptor(path: string): number {
+    if (this.#open?.path === path) return this.#open.fd;
+    this.close();
+    this.#open = { path, fd: openSync(path, 'r') };
+    return this.#open.fd;
+  }
+
+  #find(location: string, owner: string): DataFile {
+    const path = resolve(this.#folder, location);
+    if (location === '' || location.includes('\0') || isAbsolute(location) || !isInside(this.#folder, path)) {
+      const problem = `its external data is in ${quoted(location)}, which is not a path inside the model's folder`;
+      throw this.#error(owner, problem, EXPORT_AGAIN);
+    }
+    let real: string;
+    try {
+      real = realpathSync(path);
+      if (!isInside(realpathSync(this.#folder), real)) {
+        const problem = `its external data is in ${quoted(location)}, a link that leads out of the model's folder`;
+        throw this.#error(owner, problem, "Put a copy of the file into the model's folder.");
+      }
+      const stats = statSync(real);
+      if (stats.isFile()) return { path: real, byteLength: stats.size };
+    } catch (error) {
+      if (error instanceof PlatformError) throw error;
+      const problem = `its external data is in ${quoted(location)}, which cannot be read from ${this.#folder}`;
+      throw this.#error(owner, problem, 'Put the file that belongs to the model there.', error);
+    }
+    throw this.#error(owner, `its external data is in ${quoted(location)}, which is not a file`, EXPORT_AGAIN);
+  }
+
+  #number(text: string, key: string, owner: string): number {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+    if (Number.isSafeInteger(value)) return value;
+    throw this.#error(owner, `the ${key} of its external data is ${quoted(text)}, which is no size`, EXPORT_AGAIN);
+  }
+
+  #error(owner: string, problem: string, advice: string, cause?: unknown): PlatformError {
+    return new PlatformError('model', `${this.source}: ${owner}: ${problem}. ${advice}`, { cause });
+  }
+}
+
+const EXPORT_AGAIN = 'Export the model again.';

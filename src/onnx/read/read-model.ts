@@ -1,0 +1,87 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { ModelProto } from '../../generated/onnx/onnx.js';
+import { bufferSource, type ByteSource, FileSource } from '../bytes/byte-source.js';
+import { ExternalData } from './external-data.js';
+import { externalTensorIn } from '../bytes/external-tensor.js';
+import type { Model } from '../model/model.js';
+import { modelFromProto } from './model-from-proto.js';
+import { budgetOfOne, type ReadingBudget } from '../bytes/reading-budget.js';
+import { stripPayloads } from '../bytes/strip-payloads.js';
+import { TensorReader } from './tensor-reader.js';
+
+export interface ReadOptions {
+  /** false: the files with external data are gone, and their content is not needed. */
+  readonly keepsExternalData?: boolean;
+}
+
+/**
+ * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
+ * time and memory depend on the graph alone. The model is normalised: functions are inlined, `Constant` nodes are
+ * initializers, nodes are in topological order, and what no output depends on is left out.
+ *
+ * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
+ *   this project does not support; the message names the file, the node or tensor, and what to do
+ */
+export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
+  // Not blocking, so that a pipe without a writer cannot stop the process before it is found not to be a file.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags).catch((error: unknown) => {
+    throw cannotBeRead(path, error);
+  });
+  const external = new ExternalData(path, path, keepsExternalData);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) {
+      const kind = stats.isDirectory() ? 'a folder' : 'a device or pipe';
+      throw new PlatformError('model', `${path} is ${kind}, not an ONNX file. Name an ONNX file.`);
+    }
+    const source = new FileSource(path, resolve(path), file.fd, stats.size);
+    const budget = budgetOfOne();
+    return modelFromProto(decode(source, budget), new TensorReader(source, external), budget);
+  } catch (error) {
+    throw cannotBeRead(path, error);
+  } finally {
+    external.close();
+    await file.close();
+  }
+}
+
+/** Rephrases the operating system's errors; passes all others on. */
+function cannotBeRead(path: string, error: unknown): unknown {
+  if (error instanceof PlatformError || !(error instanceof Error) || !('code' in error)) return error;
+  const problem = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`;
+  return new PlatformError('model', `${path} ${problem}. Name an ONNX file.`, { cause: error });
+}
+
+/**
+ * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It is untrusted and
+ * has no folder, so it must not have external data, not even unused.
+ *
+ * @param source its name in messages
+ * @param budget of all models that come with it
+ * @throws PlatformError as {@link readModel}
+ */
+export function parseModel(bytes: Uint8Array, source: string, budget = budgetOfOne()): Model {
+  const buffer = bufferSource(source, bytes);
+  const proto = decode(buffer, budget);
+  const place = externalTensorIn(proto);
+  if (place !== undefined) {
+    const problem = `the values of a tensor are in an external file (${place})`;
+    const advice = 'Read the model from its file, with the external data beside it.';
+    throw new PlatformError('model', `${source}: ${problem}. ${advice}`);
+  }
+  return modelFromProto(proto, new TensorReader(buffer, undefined), budget);
+}
+
+function decode(source: ByteSource, budget: ReadingBudget): ModelProto {
+  const stripped = stripPayloads(source, budget);
+  try {
+    return ModelProto.decode(stripped);
+  } catch (error) {
+    const problem = `${source.name} is not a readable ONNX file: ${messageOf(error)}`;
+    throw new PlatformError('model', `${problem}. Copy, download or export it again.`, { cause: error });
+  }
+}

@@ -1,0 +1,36 @@
+import { shellQuoted } from '../../base/shell-quoted.js';
+import { quoted } from '../../base/quoted.js';
+import { ELEMENT_TYPES } from '../model/element-type.js';
+import { fillRange, typedGraph } from './fill-range.js';
+import type { InputValues, Model } from '../model/model.js';
+import { listed } from '../model/node-label.js';
+import { staticTypeOf } from '../model/static-type.js';
+
+/** Numbers of a list that are shown. */
+const MOST_SHOWN = 8;
+
+function shown({ low, high, list }: InputValues): string {
+  if (list !== undefined) return `${list.slice(0, MOST_SHOWN).join(', ')}${list.length > MOST_SHOWN ? ', ...' : ''}`;
+  return low === high ? `${low}` : `${low} to ${high}`;
+}
+
+/**
+ * What is assumed of inputs whose values may decide what is computed: masks, indices, lengths, sizes, boxes. One sentence
+ * for a user; undefined where nothing is.
+ */
+export function assumedValues({ graph }: Model): string | undefined {
+  const typed = typedGraph(graph);
+  const assumed = graph.inputs.flatMap((name) => {
+    const type = staticTypeOf(graph.types.get(name));
+    if (type === undefined || graph.given?.has(name) === true) return [];
+    const values = fillRange(typed, name, type);
+    const { kind } = ELEMENT_TYPES[type.elementType];
+    if (kind === 'string') return [{ name, text: 'words' }];
+    const decides = kind !== 'float' || values.list !== undefined || values.low === values.high;
+    return decides ? [{ name, text: kind === 'boolean' && values.low === 1 ? 'true' : shown(values) }] : [];
+  });
+  const [first] = assumed;
+  if (first === undefined) return undefined;
+  const list = listed(assumed.map(({ name, text }) => `${quoted(name)} ${text}`));
+  return `the values of inputs are assumed: ${list}; give others with --input ${shellQuoted(`${first.name}=VALUE`)}`;
+}

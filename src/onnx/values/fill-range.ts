@@ -1,0 +1,222 @@
+import { staticTypeOf } from '../model/static-type.js';
+import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import { fittingValues } from './fitting/fitting-values.js';
+import type { OperatorUse } from './fitting/operator-use.js';
+import { integersOf } from '../model/integers-of.js';
+import { listedValues } from '../model/listed-values.js';
+import type { Graph, InputValues, Node, TensorType } from '../model/model.js';
+import { nestedNodes } from '../model/nested-nodes.js';
+import { quantizationInputs } from '../operators/quantization-inputs.js';
+import { quantizationScales } from './quantization-scales.js';
+
+/** Bounds of made-up values, both included. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A use of a value: an input of a node. */
+export interface Use {
+  readonly node: Node;
+  readonly index: number;
+}
+
+const SIGNED: Range = { low: -1, high: 1 };
+const NEAR_ONE: Range = { low: 0.9, high: 1.1 };
+const SMALL: Range = { low: -0.1, high: 0.1 };
+const POSITIVE: Range = { low: 0.5, high: 1.5 };
+const DIVISOR: Range = { low: 1, high: 3 };
+
+/** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
+const RANGES: ReadonlyMap<string, Readonly<Record<number, Range>>> = new Map([
+  ['BatchNormalization', { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE }],
+  ['Div', { 1: POSITIVE }],
+  ['GroupNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['InstanceNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['LayerNormalization', { 1: NEAR_ONE, 2: SMALL }],
+  ['Log', { 0: POSITIVE }],
+  ['Pow', { 0: POSITIVE }],
+  ['Reciprocal', { 0: POSITIVE }],
+  ['Sqrt', { 0: POSITIVE }],
+]);
+
+/** Operators that pass their first input's values on, so that a reader of their output reads the input. */
+const PASSING_ON = new Set([
+  'Cast',
+  'Clip',
+  'Expand',
+  'Flatten',
+  'Identity',
+  'Reshape',
+  'Squeeze',
+  'Transpose',
+  'Unsqueeze',
+]);
+
+/** Operators whose second input holds positions along one axis of the first. */
+const ALONG_ONE_AXIS = new Set(['Gather', 'GatherElements', 'Scatter', 'ScatterElements']);
+
+/** Operators whose second input holds positions along several axes of the first. */
+const ALONG_ALL_AXES = new Set(['GatherND', 'ScatterND']);
+
+/** Operators that divide integers by their second input: by zero they end the process. */
+const DIVISIONS = new Set(['Div', 'Mod']);
+
+/** How far an integer is followed through {@link PASSING_ON} operators to the operator that indexes with it. */
+const MOST_STEPS = 8;
+
+function intAttribute(node: Node, name: string, absent: number): number {
+  const attribute = node.attributes.find((candidate) => candidate.name === name);
+  return attribute === undefined ? absent : Number(attribute.i);
+}
+
+function product(dims: readonly number[]): number {
+  return dims.reduce((a, b) => a * b, 1);
+}
+
+/** Number of products that are summed for one output element, or undefined where the operator sums none. */
+export function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
+  if (index !== 1) return undefined;
+  switch (node.opType) {
+    case 'Conv':
+    case 'FusedConv':
+      return product(dims.slice(1));
+    case 'ConvTranspose':
+      return (dims[0] ?? 1) * product(dims.slice(2));
+    case 'MatMul':
+    case 'FusedMatMul':
+      return dims.at(-2) ?? dims.at(-1);
+    case 'Gemm':
+    case 'FusedGemm':
+      return intAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0];
+    case 'LSTM':
+    case 'GRU':
+    case 'RNN':
+      return dims.at(-1);
+    default:
+      return undefined;
+  }
+}
+
+/** Weights as He et al. (2015) initialize them, so that values keep their order of magnitude through a network. */
+function weightRange(use: Use, type: TensorType): Range | undefined {
+  const summed = fanIn(use, type);
+  if (summed === undefined || summed <= 0) return undefined;
+  const bound = Math.sqrt(6 / summed);
+  return { low: -bound, high: bound };
+}
+
+function below(size: number | undefined): Range | undefined {
+  return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
+}
+
+/** Valid indices where the value is one, found by following the value to the operator that indexes with it. */
+function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefined {
+  const { node, index } = use;
+  if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
+    for (const next of graph.uses.get(node.outputs[0] ?? '') ?? []) {
+      const range = indexRange(next, graph, steps - 1);
+      if (range !== undefined) return range;
+    }
+    return undefined;
+  }
+  if (index !== 1) return undefined;
+  const dims = graph.typeOf(node.inputs[0] ?? '')?.dims;
+  if (ALONG_ONE_AXIS.has(node.opType)) return below(dims?.at(intAttribute(node, 'axis', 0)));
+  if (ALONG_ALL_AXES.has(node.opType)) return below(dims?.toSorted((a, b) => a - b)[0]);
+  return undefined;
+}
+
+/** A graph with its uses indexed, so that asking for many values stays linear. */
+export interface TypedGraph {
+  readonly uses: ReadonlyMap<string, readonly Use[]>;
+  /** See {@link quantizationScales}. */
+  readonly scales: ReadonlyMap<string, number>;
+  typeOf(name: string): TensorType | undefined;
+  /** Values of a small constant of integers. */
+  constantOf(name: string): readonly number[] | undefined;
+}
+
+/** Indexes a graph, its subgraphs too, for {@link fillRange}. */
+export function typedGraph(graph: Graph): TypedGraph {
+  const uses = new Map<string, Use[]>();
+  for (const node of nestedNodes(graph.nodes)) {
+    for (const [index, name] of node.inputs.entries()) {
+      const list = uses.get(name);
+      if (list === undefined) uses.set(name, [{ node, index }]);
+      else list.push({ node, index });
+    }
+  }
+  const typeOf = (name: string): TensorType | undefined => {
+    return staticTypeOf(graph.initializers.get(name) ?? graph.types.get(name));
+  };
+  const constantOf = (name: string): readonly number[] | undefined => integersOf(graph.initializers.get(name));
+  return { uses, scales: quantizationScales(graph), typeOf, constantOf };
+}
+
+/** Values that fit to others where the value is one of an operator's inputs, found as indices are. */
+function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, steps: number): InputValues | undefined {
+  if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
+    const [passed] = node.outputs;
+    const passedType = graph.typeOf(passed ?? '') ?? type;
+    for (const next of graph.uses.get(passed ?? '') ?? []) {
+      const values = fitting(next, passedType, graph, steps - 1);
+      if (values !== undefined) return values;
+    }
+  }
+  const dimsOf = (name: string | undefined): readonly number[] | undefined => graph.typeOf(name ?? '')?.dims;
+  const use: OperatorUse = {
+    node,
+    count: elementCount(type.dims),
+    own: type.dims,
+    input: (at) => dimsOf(node.inputs[at]),
+    output: (at) => dimsOf(node.outputs[at]),
+    constant: (at) => graph.constantOf(node.inputs[at] ?? ''),
+  };
+  const found = fittingValues(index, use);
+  if (found?.kind !== 'list') return found;
+  return listedValues(found.values);
+}
+
+/**
+ * Quantized values use all of their range. Other integers and truth values are usually masks, and a mask of ones hides
+ * nothing: hidden values become so small that processors take several times as long for them.
+ */
+function integerRange(elementType: TensorType['elementType']): Range {
+  if (elementType === 'int8') return { low: -127, high: 127 };
+  return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 1, high: 1 };
+}
+
+/** One for the values of a network as a rule is not zero, those for the channels of a weight are. */
+function zeroPointRange({ elementType, dims }: TensorType): Range {
+  const value = elementCount(dims) > 1 ? 0 : elementType === 'uint8' ? 160 : 32;
+  return { low: value, high: value };
+}
+
+/**
+ * Values for an input or weight, from how the graph reads it: indices stay valid, variances and denominators positive, what
+ * must fit to other values does (see fitting/), weights keep activations in their order of magnitude. Depends on the
+ * graph's structure only.
+ */
+export function fillRange(graph: TypedGraph, name: string, type: TensorType): InputValues {
+  const uses = graph.uses.get(name) ?? [];
+  const scale = graph.scales.get(name);
+  if (scale !== undefined) return { low: scale, high: scale };
+  if (uses.some(({ node, index }) => quantizationInputs(node).zeroPoints.includes(index))) return zeroPointRange(type);
+  for (const use of uses) {
+    const values = fitting(use, type, graph, MOST_STEPS);
+    if (values !== undefined) return values;
+  }
+  if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
+    for (const use of uses) {
+      const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MOST_STEPS);
+      if (range !== undefined) return range;
+    }
+    return integerRange(type.elementType);
+  }
+  for (const use of uses) {
+    const range = RANGES.get(use.node.opType)?.[use.index] ?? weightRange(use, type);
+    if (range !== undefined) return range;
+  }
+  return SIGNED;
+}

@@ -1,0 +1,57 @@
+import type { Node } from '../../model/model.js';
+
+/** An input of an operator whose values are made up, and what is known of the values around it. */
+export interface OperatorUse {
+  readonly node: Node;
+  /** Elements of the input. */
+  readonly count: number;
+  /** Its dimensions. */
+  readonly own: readonly number[];
+  /** Dimensions of one of the operator's inputs; undefined where it has none or they are not known. */
+  readonly input: (index: number) => readonly number[] | undefined;
+  /** Dimensions of one of its outputs, likewise. */
+  readonly output: (index: number) => readonly number[] | undefined;
+  /** Values of one of its inputs that is a small constant of integers. */
+  readonly constant: (index: number) => readonly number[] | undefined;
+}
+
+/** Values that an operator's input is made of; a list is repeated until there are enough. */
+export type Fitting =
+  | { readonly kind: 'list'; readonly values: readonly number[] }
+  | { readonly kind: 'range'; readonly low: number; readonly high: number };
+
+/** Values for an input of an operator; undefined where any will do. */
+export type FittingRule = (use: OperatorUse) => Fitting | undefined;
+
+/** Rules by index of the input. */
+export type FittingRules = Readonly<Record<number, FittingRule>>;
+
+export function list(values: readonly number[] | undefined): Fitting | undefined {
+  return values === undefined ? undefined : { kind: 'list', values };
+}
+
+/** Whole numbers from 0 to the one before `size`, drawn at random. */
+export function indicesBelow(size: number | undefined): Fitting | undefined {
+  return size === undefined ? undefined : { kind: 'range', low: 0, high: Math.max(0, size - 1) };
+}
+
+/** The numbers 0, 1, 2, ... */
+export function upTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+/** The same number so many times. */
+export function times(count: number, value: number): readonly number[] {
+  return new Array<number>(count).fill(value);
+}
+
+/** An attribute that is a whole number. */
+export function wholeNumber({ attributes }: Node, name: string, absent: number): number {
+  const found = attributes.find((attribute) => attribute.name === name);
+  return found === undefined ? absent : Number(found.i);
+}
+
+/** An attribute that is a list of whole numbers; undefined where the operator has none. */
+export function wholeNumbers({ attributes }: Node, name: string): readonly number[] | undefined {
+  return attributes.find((attribute) => attribute.name === name)?.ints.map(Number);
+}

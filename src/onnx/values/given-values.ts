@@ -1,0 +1,113 @@
+import { PlatformError } from '../../base/errors.js';
+import { quoted } from '../../base/quoted.js';
+import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
+import { type InputValues, MOST_LISTED_VALUES, type Model, type TensorType } from '../model/model.js';
+import { listedValues } from '../model/listed-values.js';
+import { listed } from '../model/node-label.js';
+import { type NumberArray, readNpy } from './npy-file.js';
+import { staticTypeOf } from '../model/static-type.js';
+
+/** Values for an input as a user writes them. */
+export type GivenText =
+  { readonly kind: 'values'; readonly values: InputValues } | { readonly kind: 'file'; readonly path: string };
+
+const RANGE = /^(?<low>-?[\d.]+(?:e[+-]?\d+)?)\.\.(?<high>-?[\d.]+(?:e[+-]?\d+)?)$/i;
+const FILE = /\.npy$/i;
+
+/** A number, or a truth value as one. */
+function numberOf(text: string): number | undefined {
+  if (text === 'true') return 1;
+  if (text === 'false') return 0;
+  const value = Number(text);
+  return text.trim() === '' || !Number.isFinite(value) ? undefined : value;
+}
+
+/** Reads a range such as `0..127`, a number, or numbers with commas; undefined where the text is none of them. */
+export function inputValuesOf(text: string): InputValues | undefined {
+  const range = RANGE.exec(text)?.groups;
+  if (range !== undefined) {
+    const [low, high] = [Number(range['low']), Number(range['high'])];
+    return Number.isFinite(low) && Number.isFinite(high) && low <= high ? { low, high } : undefined;
+  }
+  const list = text
+    .replace(/^\[(.*)\]$/s, '$1')
+    .split(',')
+    .map((part) => numberOf(part.trim()));
+  if (list.length > MOST_LISTED_VALUES) return undefined;
+  return list.every((value) => value !== undefined) ? listedValues(list) : undefined;
+}
+
+/** Reads what stands after `NAME=`: a file of NumPy's, or as {@link inputValuesOf}. */
+export function givenTextOf(text: string): GivenText | undefined {
+  if (FILE.test(text)) return { kind: 'file', path: text };
+  const values = inputValuesOf(text);
+  return values && { kind: 'values', values };
+}
+
+/** Least and largest number of an element type; undefined where nobody can say values of it. */
+function boundsOf(elementType: ElementType): readonly [number, number] | undefined {
+  const { kind, bits } = ELEMENT_TYPES[elementType];
+  if (kind === 'boolean') return [0, 1];
+  if (kind === 'string' || bits < 8 || elementType.startsWith('float8')) return undefined;
+  if (kind === 'float') return [-Number.MAX_VALUE, Number.MAX_VALUE];
+  const most = Math.min(2 ** bits, Number.MAX_SAFE_INTEGER);
+  return elementType.startsWith('u') ? [0, most - 1] : [-most / 2, most / 2 - 1];
+}
+
+/** Why an input cannot have these values; undefined where it can. */
+function problemOf({ low, high, list }: InputValues, { elementType, dims }: TensorType): string | undefined {
+  const bounds = boundsOf(elementType);
+  if (bounds === undefined) return `it has elements of ${elementType}, whose values cannot be given`;
+  const isWhole = ELEMENT_TYPES[elementType].kind === 'float' || [low, high, ...(list ?? [])].every(Number.isInteger);
+  if (!isWhole) return `its elements are whole numbers (${elementType})`;
+  // Also where one of them is no number.
+  if (!(low >= bounds[0] && high <= bounds[1])) return `${elementType} is from ${bounds[0]} to ${bounds[1]}`;
+  const count = elementCount(dims);
+  if (list === undefined || list.length === count) return undefined;
+  return `it has ${count} elements ([${dims.join(', ')}]), and ${list.length} values were given`;
+}
+
+function problemOfArray({ elementType, dims }: NumberArray, type: TensorType): string | undefined {
+  if (elementType === type.elementType && dims.join() === type.dims.join()) return undefined;
+  return `it is ${type.elementType} [${type.dims.join(', ')}], and the file has ${elementType} [${dims.join(', ')}]`;
+}
+
+async function valuesFor(given: GivenText, type: TensorType): Promise<InputValues | string> {
+  if (given.kind === 'values') return problemOf(given.values, type) ?? given.values;
+  const array = await readNpy(given.path);
+  const values = listedValues(array.values);
+  return problemOfArray(array, type) ?? problemOf(values, type) ?? values;
+}
+
+/**
+ * The model with values for its inputs, instead of made-up ones. Names that it does not have are ignored.
+ *
+ * @param model its dimensions are bound
+ * @throws PlatformError `usage` where a value is not one of its input's, or a file cannot be read
+ */
+export async function withGivenValues(model: Model, texts: ReadonlyMap<string, GivenText>): Promise<Model> {
+  const given = new Map(model.graph.given);
+  for (const [name, text] of texts) {
+    const type = staticTypeOf(model.graph.types.get(name));
+    if (!model.graph.inputs.includes(name) || type === undefined) continue;
+    const values = await valuesFor(text, type);
+    if (typeof values === 'string') {
+      throw new PlatformError(
+        'usage',
+        `${model.source}: input ${quoted(name)} cannot be that: ${values}. Give other values.`,
+      );
+    }
+    given.set(name, values);
+  }
+  return given.size === 0 ? model : { ...model, graph: { ...model.graph, given } };
+}
+
+/** A name that no model has is a typing error. @throws PlatformError `usage` */
+export function checkInputNames(models: readonly Model[], texts: ReadonlyMap<string, GivenText> | undefined): void {
+  const names = new Set(models.flatMap(({ graph }) => graph.inputs));
+  for (const name of texts?.keys() ?? []) {
+    if (names.has(name)) continue;
+    const there = `they have ${listed([...names].map(quoted))}`;
+    throw new PlatformError('usage', `--input ${name}: none of the models has an input of this name; ${there}`);
+  }
+}

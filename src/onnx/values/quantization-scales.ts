@@ -1,0 +1,73 @@
+import type { Graph, Node } from '../model/model.js';
+import { nestedNodes } from '../model/nested-nodes.js';
+import { quantizationInputs } from '../operators/quantization-inputs.js';
+
+// A runtime makes a quantized kernel of dequantized values, an operator and a quantization only where their scales go together. So
+// scales are not random: those that are different constants get different values, those that are one constant one value,
+// and the scale of a bias is the product of the scales that its operator multiplies.
+
+/**
+ * Different scales within a binade, apart so far that each is exact as a float16, and none above 6/255: a value that was clipped at
+ * 6 covers the whole of its quantized range, as it does when it is calibrated.
+ */
+const SCALES_PER_BINADE = 512;
+const LARGEST_BINADE = 2 ** -7;
+const BINADES = 4;
+
+/** The scale that the nth different constant gets. */
+function scaleNumber(n: number): number {
+  const binade = LARGEST_BINADE / 2 ** (Math.floor(n / SCALES_PER_BINADE) % BINADES);
+  return binade * (1 + (n % SCALES_PER_BINADE) / (2 * SCALES_PER_BINADE));
+}
+
+/** Operators whose third input is a bias, in the scale of the products of the other two. */
+const BIASED = new Set(['Conv', 'ConvTranspose', 'FusedConv', 'FusedGemm', 'Gemm']);
+
+/** Operators that keep values as they are quantized. */
+const KEEPING_SCALE = new Set(['Flatten', 'Identity', 'MaxPool', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze']);
+
+/** How far a value is followed back to where it is dequantized. */
+const MOST_STEPS = 8;
+
+/** The scale of a value that was dequantized; undefined where it was not. */
+function scaleOf(value: string | undefined, producers: ReadonlyMap<string, Node>): string | undefined {
+  let node = producers.get(value ?? '');
+  for (let step = 0; step < MOST_STEPS && node !== undefined; step++) {
+    if (node.opType === 'DequantizeLinear') return node.inputs[1];
+    node = KEEPING_SCALE.has(node.opType) ? producers.get(node.inputs[0] ?? '') : undefined;
+  }
+  return undefined;
+}
+
+/** By the scale of a bias, the two that it is the product of. */
+function biasScales(nodes: readonly Node[]): ReadonlyMap<string, readonly [string, string]> {
+  const producers = new Map(nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
+  const factors = new Map<string, readonly [string, string]>();
+  for (const { opType, inputs } of nodes) {
+    if (!BIASED.has(opType) || inputs.length < 3) continue;
+    const [input, weight, bias] = [0, 1, 2].map((index) => scaleOf(inputs[index], producers));
+    if (input === undefined || weight === undefined || bias === undefined) continue;
+    if (bias !== input && bias !== weight) factors.set(bias, [input, weight]);
+  }
+  return factors;
+}
+
+/**
+ * Values for the scales among a graph's inputs, by name; where a scale has several elements, each gets that value. They hold the
+ * relations by which ONNX Runtime decides what is fused: two scales are equal where they are one constant, and a bias has
+ * the product of its operator's.
+ * Source: onnxruntime/core/optimizer/qdq_transformer (IsQDQPairSupported, IsClipMadeRedundantByQ; selectors of Conv and Gemm).
+ */
+export function quantizationScales({ nodes, inputs }: Pick<Graph, 'nodes' | 'inputs'>): ReadonlyMap<string, number> {
+  const all = [...nestedNodes(nodes)];
+  const used = new Set(all.flatMap((node) => quantizationInputs(node).scales.map((index) => node.inputs[index] ?? '')));
+  if (used.size === 0) return new Map();
+  const products = biasScales(all);
+  const values = new Map<string, number>();
+  for (const name of inputs) if (used.has(name) && !products.has(name)) values.set(name, scaleNumber(values.size));
+  for (const [name, factors] of products) {
+    const [input, weight] = factors.map((factor) => values.get(factor));
+    if (input !== undefined && weight !== undefined) values.set(name, input * weight);
+  }
+  return values;
+}

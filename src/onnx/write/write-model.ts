@@ -1,0 +1,217 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import {
+  NodeProto,
+  OperatorSetIdProto,
+  TensorProto,
+  type TypeProto,
+  ValueInfoProto,
+} from '../../generated/onnx/onnx.js';
+import { byteLengthOf, elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import { FIELDS } from '../bytes/field-numbers.js';
+import { fillBlocks } from '../values/fill.js';
+import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
+import { bytesTag, varint } from '../bytes/wire-format.js';
+
+/** A model on its way out: its size is known before its weights are made. */
+export interface EncodedModel {
+  readonly byteLength: number;
+  /** Pieces in order; each is only valid until the next one is asked for. */
+  readonly chunks: Iterable<Uint8Array>;
+}
+
+const { ModelProto: MODEL, GraphProto: GRAPH, TensorProto: TENSOR } = FIELDS;
+const BYTES = WireType.LengthDelimited;
+const FILE_BLOCK_BYTES = 1 << 20;
+
+function dataByteLength(tensor: Tensor): number {
+  switch (tensor.data.kind) {
+    case 'inline':
+      return tensor.data.bytes.length;
+    case 'file':
+      return tensor.data.byteLength;
+    case 'fill':
+      return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
+    case 'strings':
+      return 0;
+  }
+}
+
+function openWeights(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    const advice = 'Put the file back to where the model was read from.';
+    throw new PlatformError('model', `weights cannot be read: ${messageOf(error)}. ${advice}`, { cause: error });
+  }
+}
+
+/**
+ * The values of a tensor that is in a file, in blocks, each of which is only valid until the next one is asked for.
+ *
+ * @throws PlatformError 'model' when the file is gone or ends early
+ */
+export function* fileBlocks({
+  path,
+  offset,
+  byteLength,
+}: Extract<TensorData, { readonly kind: 'file' }>): Generator<Uint8Array> {
+  const file = openWeights(path);
+  try {
+    const block = new Uint8Array(Math.min(FILE_BLOCK_BYTES, byteLength));
+    for (let done = 0; done < byteLength;) {
+      const read = readSync(file, block, 0, Math.min(block.length, byteLength - done), offset + done);
+      if (read === 0)
+        throw new PlatformError('model', `${path} ends before byte ${offset + byteLength}. Copy it again.`);
+      yield block.subarray(0, read);
+      done += read;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function* dataBlocks(tensor: Tensor): Generator<Uint8Array> {
+  const { data } = tensor;
+  if (data.kind === 'inline') yield data.bytes;
+  else if (data.kind === 'file') yield* fileBlocks(data);
+  else if (data.kind === 'fill') yield* fillBlocks(tensor.elementType, elementCount(tensor.dims), data.fill);
+}
+
+interface EncodedTensor {
+  readonly tensor: Tensor;
+  /** Everything of the TensorProto up to and including the length of raw_data. */
+  readonly head: Uint8Array;
+  readonly dataBytes: number;
+}
+
+function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
+  const dataBytes = dataByteLength(tensor);
+  const fields = TensorProto.encode({
+    ...TensorProto.create(),
+    name,
+    dims: tensor.dims.map(BigInt),
+    dataType: ELEMENT_TYPES[tensor.elementType].code,
+    stringData: tensor.data.kind === 'strings' ? [...tensor.data.values] : [],
+  }).finish();
+  if (tensor.data.kind === 'strings') return { tensor, head: fields, dataBytes };
+  return { tensor, head: Buffer.concat([fields, bytesTag(TENSOR.rawData), varint(dataBytes)]), dataBytes };
+}
+
+/** The declared type as a TypeProto; undefined dimensions leave the shape out. */
+export function typeProtoOf(type: DeclaredType): TypeProto {
+  return {
+    denotation: '',
+    value: {
+      $case: 'tensorType',
+      value: {
+        elemType: ELEMENT_TYPES[type.elementType].code,
+        shape:
+          type.dims === undefined
+            ? undefined
+            : {
+                dim: type.dims.map((dim) => ({
+                  denotation: '',
+                  value:
+                    typeof dim === 'number'
+                      ? { $case: 'dimValue' as const, value: BigInt(dim) }
+                      : dim === ''
+                        ? undefined
+                        : { $case: 'dimParam' as const, value: dim },
+                })),
+              },
+      },
+    },
+  };
+}
+
+/** A node as the file format has it. */
+export function nodeProtoOf(node: Node): NodeProto {
+  return {
+    name: node.name,
+    opType: node.opType,
+    domain: node.domain,
+    input: [...node.inputs],
+    output: [...node.outputs],
+    attribute: [...node.attributes],
+    docString: '',
+    overload: '',
+  };
+}
+
+function describedValues(given: InputValues | undefined): string {
+  if (given === undefined) return '';
+  return given.list === undefined ? `from ${given.low} to ${given.high}` : given.list.join(' ');
+}
+
+/**
+ * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
+ * It writes only the content of `Model`: no producer, no metadata, no documentation strings but for inputs whose values a
+ * user gave, so that graphs with other values have other signatures.
+ *
+ * @throws PlatformError 'model' when a tensor's file is gone or ends early
+ */
+export function encodeModel(model: Model): EncodedModel {
+  const { graph } = model;
+  const header = new BinaryWriter();
+  header.tag(MODEL.irVersion, WireType.Varint).int64(model.irVersion);
+  for (const [domain, version] of model.opsets) {
+    const opset = { domain, version: BigInt(version) };
+    OperatorSetIdProto.encode(opset, header.tag(MODEL.opsetImport, BYTES).fork()).join();
+  }
+  const headerBytes = header.finish();
+
+  const body = new BinaryWriter();
+  for (const node of graph.nodes) NodeProto.encode(nodeProtoOf(node), body.tag(GRAPH.node, BYTES).fork()).join();
+  body.tag(GRAPH.name, BYTES).string(graph.name);
+  const writeValue = (fieldNumber: number, name: string): void => {
+    const type = graph.types.get(name);
+    const docString = describedValues(graph.given?.get(name));
+    const info = { name, docString, type: type === undefined ? undefined : typeProtoOf(type) };
+    ValueInfoProto.encode(info, body.tag(fieldNumber, BYTES).fork()).join();
+  };
+  const ends = new Set([...graph.inputs, ...graph.outputs]);
+  for (const name of graph.inputs) writeValue(GRAPH.input, name);
+  for (const name of graph.outputs) writeValue(GRAPH.output, name);
+  for (const name of graph.types.keys()) {
+    if (!ends.has(name) && !graph.initializers.has(name)) writeValue(GRAPH.valueInfo, name);
+  }
+  const bodyBytes = body.finish();
+
+  const tensors = [...graph.initializers].map(([name, tensor]) => encodeTensor(name, tensor));
+  const tensorPrefix = ({ head, dataBytes }: EncodedTensor): Uint8Array =>
+    Buffer.concat([bytesTag(GRAPH.initializer), varint(head.length + dataBytes), head]);
+  const prefixes = tensors.map(tensorPrefix);
+  const tensorBytes = tensors.reduce((sum, { dataBytes }, i) => sum + (prefixes[i]?.length ?? 0) + dataBytes, 0);
+
+  const graphLength = bodyBytes.length + tensorBytes;
+  const graphPrefix = Buffer.concat([bytesTag(MODEL.graph), varint(graphLength)]);
+
+  function* chunks(): Generator<Uint8Array> {
+    yield headerBytes;
+    yield graphPrefix;
+    yield bodyBytes;
+    for (const [i, { tensor }] of tensors.entries()) {
+      const prefix = prefixes[i];
+      if (prefix !== undefined) yield prefix;
+      yield* dataBlocks(tensor);
+    }
+  }
+  return {
+    byteLength: headerBytes.length + graphPrefix.length + graphLength,
+    chunks: { [Symbol.iterator]: chunks },
+  };
+}
+
+/** The whole model in one buffer; weights included. */
+export function encodeModelToBytes(model: Model): Uint8Array {
+  const { byteLength, chunks } = encodeModel(model);
+  const bytes = new Uint8Array(byteLength);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ValueInfoProto } from '../../../src/generated/onnx/onnx.js';
+import { bindDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
+import type { Dimension } from '../../../src/onnx/model/model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { node, pipeline, value } from '../protos.js';
+
+function modelOf(input: ValueInfoProto[], valueInfo: ValueInfoProto[] = [], output = [value('y')]) {
+  const names = input.map(({ name }) => name);
+  return parseModel(
+    pipeline([node('Sum', names, ['h']), node('Relu', ['h'], ['y'])], { input, output, valueInfo }),
+    'm.onnx',
+  );
+}
+
+function bound(
+  inputs: readonly (readonly Dimension[])[],
+  bindings: Readonly<Record<string, number>>,
+  batch: number,
+): readonly (readonly Dimension[] | undefined)[] {
+  const model = modelOf(inputs.map((dims, i) => value(`x${i}`, dims)));
+  const { types, inputs: names } = bindDimensions(model, new Map(Object.entries(bindings)), { batch }).graph;
+  return names.map((name) => types.get(name)?.dims);
+}
+
+describe('sizes', () => {
+  test('a symbol takes its binding', () => assert.deepEqual(bound([['N', 'T']], { T: 7, N: 2 }, 1), [[2, 7]]));
+  test('the first dimension is the batch', () => assert.deepEqual(bound([['whatever', 3]], {}, 8), [[8, 3]]));
+  test('also where it has no name', () => assert.deepEqual(bound([['', 3]], {}, 8), [[8, 3]]));
+  test('a size of 0 is possible', () => assert.deepEqual(bound([['N', 'past']], { past: 0 }, 1), [[1, 0]]));
+  test('an expression follows from the dimensions that it is made of, wherever they are', () => {
+    const inputs = [
+      ['N', 'past'],
+      ['N', 'past + 1'],
+      ['N', '(8*hh + 1)//2', 'hh'],
+      ['N*heads', 'heads', 'past - 1'],
+    ];
+    assert.deepEqual(bound(inputs, { past: 3, hh: 2, heads: 12 }, 2), [
+      [2, 3],
+      [2, 4],
+      [2, 8, 2],
+      [24, 12, 2],
+    ]);
+  });
+  test('a name with an operator in it is a name', () => {
+    assert.deepEqual(bound([['N', 'dim-1', 'C++']], { 'dim-1': 5, 'C++': 6 }, 1), [[1, 5, 6]]);
+  });
+  test('a dimension that only an expression names can be given', () => {
+    assert.deepEqual(bound([['N', 'past + 1']], { past: 0 }, 1), [[1, 1]]);
+  });
+  test('the symbol of the batch is the batch everywhere', () => {
+    assert.deepEqual(
+      bound(
+        [
+          ['N', 3],
+          [3, 'N'],
+        ],
+        {},
+        8,
+      ),
+      [
+        [8, 3],
+        [3, 8],
+      ],
+    );
+  });
+  test('other values follow, and keep what is not known', () => {
+    const model = modelOf([value('x', ['N', 4])], [value('h', ['N', 'unknown', ''])], [value('y', ['N', 4])]);
+    const { types } = bindDimensions(model, new Map(), { batch: 2 }).graph;
+    assert.deepEqual(types.get('h')?.dims, [2, 'unknown', '']);
+    assert.deepEqual(types.get('y')?.dims, [2, 4]);
+  });
+  test('the model itself is not changed', () => {
+    const model = modelOf([value('x', ['N', 4])]);
+    bindDimensions(model, new Map(), { batch: 2 });
+    assert.deepEqual(model.graph.types.get('x')?.dims, ['N', 4]);
+  });
+  test('a fixed batch that is the asked one is fine', () => assert.deepEqual(bound([[4, 3]], {}, 4), [[4, 3]]));
+  test('a fixed batch is fine where none was requested', () => assert.deepEqual(bound([[4, 3]], {}, 1), [[4, 3]]));
+});
+
+describe('what cannot be bound', () => {
+  const wrong: [what: string, () => unknown, RegExp][] = [
+    [
+      'an input with a symbol left',
+      () => bound([['N', 'T']], {}, 1),
+      /^m\.onnx: the size of a dimension is not known: "T" \(of input "x0"\)\. Give it with --dimension T=SIZE, .*manifest/,
+    ],
+    [
+      'inputs with several symbols left: all of them at once, each once, as a shell takes them',
+      () =>
+        bound(
+          [
+            ['N', 'T', "it's"],
+            ['N', 'T'],
+            ['N', 'T + past len', 'past_len + T'],
+          ],
+          {},
+          1,
+        ),
+      /"T" \(of input "x0", "x1"\), .*with --dimension T=SIZE --dimension 'it'\\''s=SIZE' .*--dimension past_len=SIZE/,
+    ],
+    [
+      'an expression that is no size',
+      () =>
+        bound(
+          [
+            ['N', 'T'],
+            ['N', 'T - 5'],
+          ],
+          { T: 4 },
+          1,
+        ),
+      /dimension "T - 5" is no size/,
+    ],
+    [
+      'an input with an unnamed dimension',
+      () => bound([['N', '']], {}, 1),
+      /input "x0": dimension 1 has neither a size nor a name/,
+    ],
+    [
+      'a binding that nothing carries',
+      () => bound([['N', 'T']], { S: 1 }, 1),
+      /no dimension called "S"; it has "N", "T"/,
+    ],
+    ['a fixed batch', () => bound([[4, 3]], {}, 2), /batch is fixed at 4/],
+    ['a batch that is bound to something else', () => bound([['N', 3]], { N: 4 }, 2), /batch is fixed at 4/],
+    ['a model without a batch', () => bound([[]], {}, 2), /no batch dimension/],
+    [
+      'an input of unknown rank',
+      () => bindDimensions(modelOf([value('x')]), new Map(), { batch: 1 }),
+      /does not state its number of dimensions/,
+    ],
+    ['an invalid size', () => bound([['N', 'T']], { T: 1.5 }, 1), /"T" cannot be 1\.5/],
+    ['an invalid batch', () => bound([['N']], {}, 0), /batch of 0/],
+  ];
+  for (const [what, bind, pattern] of wrong) {
+    test(what, () => assert.throws(bind, { name: 'PlatformError', message: pattern }));
+  }
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { withCanonicalQuantization } from '../../../src/onnx/layers/canonical-quantization.js';
+import { fillRange, typedGraph } from '../../../src/onnx/values/fill-range.js';
+import type { Model } from '../../../src/onnx/model/model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { floats, graph, graphAttribute, model, node, tensor, value } from '../protos.js';
+import { quantizedConv, type QuantizedConvOptions } from '../quantized-conv.js';
+
+const canonical = (options?: QuantizedConvOptions): Model => {
+  return withCanonicalQuantization(parseModel(quantizedConv(options), 'model'));
+};
+
+/** Values of an initializer, as the bytes that they are. */
+function bytesOf({ graph: { initializers } }: Model, name: string): readonly number[] {
+  const tensor = initializers.get(name);
+  assert.ok(tensor?.data.kind === 'inline', name);
+  return [...tensor.data.bytes];
+}
+
+/** The made-up value of each scale, by name. */
+function scalesOf(given: Model): ReadonlyMap<string, number> {
+  const { inputs } = weightlessBenchmark(given);
+  const scales = inputs.filter(({ name }) => name.endsWith('scale'));
+  return new Map(
+    scales.map(({ name, fill: { low, high } }) => {
+      assert.equal(low, high, `${name} is not one value`);
+      return [name, low];
+    }),
+  );
+}
+
+describe('scales', () => {
+  test('of equal value are one constant, whatever an exporter calls them', () => {
+    const { nodes, initializers } = canonical().graph;
+    assert.ok(initializers.has('y_scale') && !initializers.has('p_scale'));
+    assert.deepEqual(
+      nodes.filter(({ opType }) => opType === 'QuantizeLinear').map(({ inputs }) => inputs[1]),
+      ['x_scale', 'y_scale', 'y_scale'],
+    );
+  });
+
+  test('that a branch reads stay as they are', () => {
+    const branch = graph({ node: [node('DequantizeLinear', ['q', 's2'], ['out'])], output: [value('out')] });
+    const bytes = model({
+      input: [value('flag', [], 'bool'), value('q', [4], 'int8')],
+      node: [
+        node('DequantizeLinear', ['q', 's1'], ['d']),
+        node('If', ['flag'], ['y'], [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)]),
+      ],
+      output: [value('d'), value('y')],
+      initializer: [floats('s1', [0.25], []), floats('s2', [0.25], [])],
+    });
+    assert.deepEqual([...withCanonicalQuantization(parseModel(bytes, 'm')).graph.initializers.keys()], ['s1', 's2']);
+  });
+
+  test('are made up so that a bias has the product of what its operator multiplies', () => {
+    const scales = scalesOf(parseModel(quantizedConv(), 'model'));
+    const [x = NaN, w = NaN, b] = ['x_scale', 'w_scale', 'b_scale'].map((name) => scales.get(name));
+    assert.equal(b, x * w);
+  });
+
+  test('are made up different where they are different constants', () => {
+    const scales = scalesOf(parseModel(quantizedConv(), 'model'));
+    assert.equal(new Set(scales.values()).size, 4);
+  });
+
+  test('of the operators of com.microsoft are positive', () => {
+    const inputs = ['a', 'as', 'az', 'b', 'bs', 'bz', 'ys', 'yz'];
+    const elementTypeOf = (name: string) => (name.endsWith('s') ? 'float32' : 'uint8');
+    const bytes = model(
+      {
+        input: inputs.map((name) => value(name, name.length > 1 ? [] : [4], elementTypeOf(name))),
+        node: [node('QLinearAdd', inputs, ['y'], [], { domain: 'com.microsoft' })],
+        output: [value('y')],
+      },
+      { opsetImport: ['', 'com.microsoft'].map((domain) => ({ domain, version: domain === '' ? 17n : 1n })) },
+    );
+    const typed = typedGraph(parseModel(bytes, 'model').graph);
+    for (const name of ['as', 'bs', 'ys']) {
+      assert.ok(fillRange(typed, name, { elementType: 'float32', dims: [] }).low > 0, name);
+    }
+  });
+});
+
+describe('zero points', () => {
+  test('are those of their class: the least value, zero, the middle, or any other', () => {
+    const classOf = (zeroPoint: number): readonly number[] => bytesOf(canonical({ zeroPoint }), 'y_zero');
+    assert.deepEqual([0, 128].map(classOf), [[0], [128]]);
+    assert.deepEqual(classOf(7), classOf(113));
+    assert.notDeepEqual(classOf(7), classOf(0));
+    assert.notDeepEqual(classOf(7), classOf(128));
+  });
+
+  test('are written into memory of their own, also where the model came in a Buffer', () => {
+    // A small Buffer is a part of memory that many share, and so is the model's zero point.
+    const others = Buffer.from('the memory of others, which keeps what it has');
+    const before = others.toString();
+    const file = Buffer.from(quantizedConv({ zeroPoint: 7 }));
+    const read = parseModel(Buffer.from(file), 'model');
+    const first = bytesOf(withCanonicalQuantization(read), 'y_zero');
+    assert.deepEqual(first, bytesOf(canonical({ zeroPoint: 7 }), 'y_zero'));
+    assert.deepEqual(bytesOf(read, 'y_zero'), [7]);
+    assert.equal(others.toString(), before);
+  });
+
+  test('of signed weights are zero where they were', () => {
+    assert.deepEqual(bytesOf(canonical(), 'w_zero'), new Array(8).fill(0));
+  });
+
+  test('say nothing of what was calibrated, so that two calibrations are one graph', () => {
+    const [one, other] = [
+      { zeroPoint: 7, scale: 0.02 },
+      { zeroPoint: 99, scale: 0.013 },
+    ].map((options) => weightlessBenchmark(parseModel(quantizedConv(options), 'model')).signature);
+    assert.equal(one, other);
+  });
+
+  test('packed two in a byte are the middle of their type', () => {
+    const bytes = model(
+      {
+        input: [value('w', [2, 2], 'uint4')],
+        node: [node('DequantizeLinear', ['w', 's', 'z'], ['y'])],
+        output: [value('y')],
+        initializer: [floats('s', [0.5, 0.25]), tensor('z', 'uint4', [2], { rawData: Uint8Array.of(0x31) })],
+      },
+      { opsetImport: [{ domain: '', version: 21n }], irVersion: 10n },
+    );
+    assert.deepEqual(bytesOf(withCanonicalQuantization(parseModel(bytes, 'm')), 'z'), [0x88]);
+  });
+});
+
+test('a model is the same when it is made canonical twice, and when it was a benchmark in between', () => {
+  const first = weightlessBenchmark(parseModel(quantizedConv({ zeroPoint: 7 }), 'model'));
+  assert.equal(weightlessBenchmark(modelOf(first, 'again')).signature, first.signature);
+});

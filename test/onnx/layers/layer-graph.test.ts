@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PlatformError } from '../../../src/base/errors.js';
+import type { GraphProto } from '../../../src/generated/onnx/onnx.js';
+import { type InferredValue, layerGraph, unknownValues } from '../../../src/onnx/layers/layer-graph.js';
+import type { Model } from '../../../src/onnx/model/model.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { readNames } from '../../../src/onnx/model/subgraphs.js';
+import { float, floats, graph, graphAttribute, int, integers, model, node, pipeline, value } from '../protos.js';
+
+function parsed(nodes: GraphProto['node'], rest: Partial<GraphProto> = {}): Model {
+  return parseModel(pipeline(nodes, rest), 'model.onnx');
+}
+
+function typed(...names: string[]): Partial<GraphProto> {
+  return { valueInfo: names.map((name) => value(name, [1, 4])) };
+}
+
+function operators(of: Model, inferred?: ReadonlyMap<string, InferredValue>): readonly string[] {
+  return layerGraph(of, inferred).layers.map(({ opType }) => opType);
+}
+
+function integersOf(...values: number[]): InferredValue {
+  const content = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
+  return { elementType: 'int64', dims: [values.length], content };
+}
+
+describe('layers', () => {
+  test('are the nodes whose result depends on what is fed, in their order', () => {
+    const weights = { initializer: [floats('w', [1, 2, 3, 4], [1, 4])], ...typed('scaled', 'a') };
+    const nodes = [node('Abs', ['x'], ['a']), node('Neg', ['w'], ['scaled']), node('Add', ['a', 'scaled'], ['y'])];
+    const of = layerGraph(parsed(nodes, weights));
+
+    assert.deepEqual(
+      of.layers.map(({ opType }) => opType),
+      ['Abs', 'Add'],
+    );
+    assert.deepEqual([...of.constants.keys()], ['w', 'scaled']);
+    assert.ok(!of.types.has('scaled'));
+  });
+
+  test('are random values, though nothing is fed to them, and the dequantization of weights', () => {
+    const random = [node('RandomNormalLike', ['w'], ['r']), node('Add', ['x', 'r'], ['y'])];
+    const rest = { initializer: [floats('w', [1, 2, 3, 4], [1, 4])], ...typed('r') };
+    assert.deepEqual(operators(parsed(random, rest)), ['RandomNormalLike', 'Add']);
+    const quantized = [node('DequantizeLinear', ['w', 's'], ['r']), node('Add', ['x', 'r'], ['y'])];
+    const scale = { ...rest, initializer: [...rest.initializer, floats('s', [0.1], [])] };
+    assert.deepEqual(operators(parsed(quantized, scale)), ['DequantizeLinear', 'Add']);
+  });
+
+  test('are all nodes with subgraphs', () => {
+    const body = graph({ node: [node('Add', ['x', 'w'], ['o'])], output: [value('o', [1, 4])] });
+    const branches = [graphAttribute('then_branch', body), graphAttribute('else_branch', body)];
+    const initializer = [floats('w', [1, 2, 3, 4], [1, 4]), integers('flag', [1n], [])];
+    const cast = node('Cast', ['flag'], ['is'], [int('to', 9)]);
+    const of = layerGraph(
+      parsed([cast, node('If', ['is'], ['y'], branches)], { initializer }),
+      new Map([['is', { elementType: 'bool', dims: [], content: Uint8Array.of(1) }]]),
+    );
+
+    assert.deepEqual(of.layers.map(readNames), [['is', 'x', 'w']]);
+  });
+
+  test('take shapes, but what follows from shapes alone is a constant as well', () => {
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Gather', ['shape', 'last'], ['width']),
+      node('Concat', ['one', 'width'], ['target'], [int('axis', 0)]),
+      node('Reshape', ['x', 'target'], ['y']),
+    ];
+    const of = parsed(nodes, { initializer: [integers('last', [1n]), integers('one', [1n])] });
+    assert.deepEqual(unknownValues(of), {
+      types: ['shape', 'width', 'target'],
+      contents: ['shape', 'width', 'target'],
+    });
+
+    const inferred = new Map([
+      ['shape', integersOf(1, 4)],
+      ['width', integersOf(4)],
+      ['target', integersOf(1, 4)],
+    ]);
+    const layers = layerGraph(of, inferred);
+    assert.equal(layers.layers.length, 4);
+    assert.deepEqual(layers.constants.get('target'), {
+      elementType: 'int64',
+      dims: [2],
+      data: { kind: 'inline', bytes: inferred.get('target')?.content },
+    });
+  });
+
+  test('that choose by what is fed give no constant, though a runtime saw what came out', () => {
+    const nodes = [node('ArgMax', ['x'], ['index']), node('Cast', ['index'], ['y'], [int('to', 1)])];
+    const of = layerGraph(parsed(nodes), new Map([['index', { ...integersOf(3), dims: [1, 1] }]]));
+    assert.deepEqual([...of.constants.keys()], []);
+    assert.deepEqual(of.types.get('index'), { elementType: 'int64', dims: [1, 1] });
+  });
+});
+
+describe('types', () => {
+  test('of the file are enough where it has them all', () => {
+    const of = parsed([node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])], typed('a'));
+    assert.deepEqual(unknownValues(of), { types: [], contents: [] });
+    assert.deepEqual([...layerGraph(of).types.keys()].sort(), ['a', 'x', 'y']);
+  });
+
+  test('of weights that a ConstantOfShape makes need no runtime', () => {
+    const nodes = [node('ConstantOfShape', ['size'], ['w']), node('Add', ['x', 'w'], ['y'])];
+    const of = parsed(nodes, { initializer: [integers('size', [1n, 4n])] });
+    assert.deepEqual(unknownValues(of), { types: [], contents: [] });
+    assert.deepEqual(layerGraph(of).constants.get('w')?.dims, [1, 4]);
+  });
+
+  test('that stay unknown are an error that names the node', () => {
+    const of = parsed([node('Abs', ['x'], ['a'], [], { name: 'first' }), node('Neg', ['a'], ['y'])]);
+    assert.throws(
+      () => layerGraph(of),
+      (error) =>
+        error instanceof PlatformError && error.code === 'model' && /model\.onnx.*first.*Abs.*a/.test(error.message),
+    );
+  });
+
+  test('of inputs must have a size in every dimension', () => {
+    const bytes = model({
+      input: [value('x', ['n', 4])],
+      node: [node('LeakyRelu', ['x'], ['y'], [float('alpha', 0.1)])],
+      output: [value('y', ['n', 4])],
+    });
+    assert.throws(
+      () => layerGraph(parseModel(bytes, 'model.onnx')),
+      (error) => error instanceof PlatformError && /input x .*bind/.test(error.message),
+    );
+  });
+});

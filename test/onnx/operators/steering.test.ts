@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { GraphProto } from '../../../src/generated/onnx/onnx.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { steeringConstants } from '../../../src/onnx/operators/steering.js';
+import { INHERITED_NAMES } from '../../base/inherited-names.js';
+import { floats, graph, graphAttribute, int, integers, model, node, pipeline, tensor, value } from '../protos.js';
+
+/** Names of the constants that steer a graph from x to y. */
+function steering(nodes: GraphProto['node'], initializer: GraphProto['initializer']): readonly string[] {
+  const { graph: parsed } = parseModel(pipeline(nodes, { initializer }), 'model');
+  return [...steeringConstants(parsed)];
+}
+
+/** Whether the constant c is kept where one operator reads it as its second input. */
+function isKept(opType: string, constant: GraphProto['initializer'][number]): boolean {
+  return steering([node(opType, ['x', 'c'], ['y'])], [{ ...constant, name: 'c' }]).length === 1;
+}
+
+describe('kept, because they decide what is computed, are', () => {
+  test('integers, up to a size', () => {
+    assert.ok(isKept('Reshape', integers('c', [4n, 1n])));
+    const most = Array.from({ length: 1024 }, () => 1n);
+    assert.ok(isKept('Add', integers('c', most)));
+    assert.ok(!isKept('Add', integers('c', [...most, 1n])));
+  });
+
+  test('truth values', () => assert.ok(isKept('And', tensor('c', 'bool', [2], { rawData: Uint8Array.of(0, 1) }))));
+
+  test('text', () => {
+    const text = tensor('c', 'string', [1], { stringData: [Buffer.from('text')] });
+    assert.ok(isKept('StringConcat', text));
+  });
+
+  test('bounds of a Clip, sizes of a Resize, and what other operators define', () => {
+    assert.ok(isKept('Clip', floats('c', [-0.123], [])));
+    assert.ok(isKept('CumSum', tensor('c', 'int32', [], { rawData: Uint8Array.of(1, 0, 0, 0) })));
+    assert.deepEqual(steering([node('Resize', ['x', '', 'scales'], ['y'])], [floats('scales', [1, 2.345])]), [
+      'scales',
+    ]);
+  });
+
+  test('scalars that formulas have', () => {
+    for (const known of [0, 0.5, -1, 6, Math.SQRT2, 1 / Math.sqrt(64), 0.044715, 1e-5, 1e-12]) {
+      assert.ok(isKept('Mul', floats('c', [known], [])), `${known}`);
+      assert.ok(isKept('Mul', floats('c', [known], [1])), `[${known}]`);
+    }
+  });
+
+  test('values from which sizes are computed, of any type, directly or indirectly', () => {
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Cast', ['shape'], ['floats'], [int('to', 1)]),
+      node('Neg', ['minus'], ['factor']),
+      node('Mul', ['floats', 'factor'], ['scaled']),
+      node('Cast', ['scaled'], ['sizes'], [int('to', 7)]),
+      node('Resize', ['x', '', '', 'sizes'], ['large']),
+      node('Add', ['large', 'learned'], ['y']),
+    ];
+    assert.deepEqual(steering(nodes, [floats('minus', [-1.7], []), floats('learned', [1.7], [])]), ['minus']);
+  });
+
+  test('but not what is as large as a shape says', () => {
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Expand', ['token', 'shape'], ['tokens']),
+      node('Add', ['x', 'tokens'], ['y']),
+    ];
+    assert.deepEqual(steering(nodes, [floats('token', [0.1, 0.2, 0.3, 0.4])]), []);
+  });
+
+  test('what steers an operator of a branch, though it stands outside', () => {
+    const branch = graph({ node: [node('Clip', ['x', 'low'], ['out'])], output: [value('out', [1, 4])] });
+    const attributes = [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)];
+    const flag = tensor('flag', 'bool', [], { rawData: Uint8Array.of(1) });
+    assert.deepEqual(steering([node('If', ['flag'], ['y'], attributes)], [flag, floats('low', [-0.123], [])]), [
+      'flag',
+      'low',
+    ]);
+  });
+});
+
+describe('taken for weights are', () => {
+  test('floats', () => assert.ok(!isKept('MatMul', floats('c', [1, 2, 3, 4]))));
+  test('a list of values of which each would be known', () => assert.ok(!isKept('Add', floats('c', [0.5, 0.5]))));
+  test('scalars that are learned', () => {
+    for (const learned of [0.7123, 3.14, 0.5001, 1e-5 * 1.001]) {
+      assert.ok(!isKept('Mul', floats('c', [learned], [])), `${learned}`);
+    }
+  });
+  test('parameters of one element, of any value', () => {
+    for (const operator of ['Conv', 'BatchNormalization', 'Gemm']) {
+      assert.ok(!isKept(operator, floats('c', [-(2 ** -8)], [1])), operator);
+    }
+  });
+  test('exponents that are learned, but not a square', () => {
+    assert.ok(!isKept('Pow', floats('c', [2.9237], [1])));
+    assert.ok(isKept('Pow', floats('c', [2], [])));
+  });
+  test('biases of quantized layers', () => {
+    assert.ok(!isKept('Add', tensor('c', 'int32', [1], { rawData: Uint8Array.of(1, 0, 0, 0) })));
+  });
+  test('an input of an operator that only has the name of a standard one', () => {
+    const nodes = [node('Clip', ['x', 'c'], ['y'], [], { domain: 'com.microsoft' })];
+    const opsetImport = ['', 'com.microsoft'].map((domain) => ({ domain, version: domain === '' ? 17n : 1n }));
+    const initializer = [floats('c', [-0.123], [])];
+    const ends = { input: [value('x', [1, 4])], output: [value('y', [1, 4])] };
+    const bytes = model({ node: nodes, initializer, ...ends }, { opsetImport });
+    assert.deepEqual([...steeringConstants(parseModel(bytes, 'model').graph)], []);
+  });
+});
+
+test('an operator that is called like something that every object has is one like any other', () => {
+  for (const name of INHERITED_NAMES) {
+    assert.ok(!isKept(name, floats('c', [-0.123])), name);
+    assert.ok(isKept(name, integers('c', [4n])), name);
+  }
+});

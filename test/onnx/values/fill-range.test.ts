@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ElementType } from '../../../src/onnx/model/element-type.js';
+import { fillRange, type Range, typedGraph } from '../../../src/onnx/values/fill-range.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { INHERITED_NAMES } from '../../base/inherited-names.js';
+import { floats, graph as graphProto, graphAttribute, int, model, node, value } from '../protos.js';
+
+type Values = Readonly<Record<string, readonly [ElementType, ...number[]]>>;
+
+/** Ranges of a graph's inputs. */
+function rangesOf(inputs: Values, nodes: Parameters<typeof node>[], rest: Parameters<typeof model>[0] = {}) {
+  const bytes = model({
+    input: Object.entries(inputs).map(([name, [elementType, ...dims]]) => value(name, dims, elementType)),
+    node: nodes.map((call) => node(...call)),
+    output: nodes.flatMap(([, , outputs]) => outputs).map((name) => value(name)),
+    ...rest,
+  });
+  const { graph } = parseModel(bytes, 'model');
+  const typed = typedGraph(graph);
+  return (name: string): Range => {
+    const type = typed.typeOf(name);
+    assert.ok(type !== undefined);
+    return fillRange(typed, name, type);
+  };
+}
+
+const PASSED: Parameters<typeof node>[] = [
+  ['Cast', ['ids'], ['cast'], [int('to', 7)]],
+  ['Unsqueeze', ['cast', 'axes'], ['listed']],
+  ['Gather', ['table', 'listed'], ['y']],
+];
+
+describe('indices stay valid', () => {
+  test('for a Gather, along its axis', () => {
+    const inputs: Values = { table: ['float32', 10, 4], ids: ['int64', 3] };
+    assert.deepEqual(rangesOf(inputs, [['Gather', ['table', 'ids'], ['y']]])('ids'), { low: 0, high: 9 });
+    assert.deepEqual(rangesOf(inputs, [['Gather', ['table', 'ids'], ['y'], [int('axis', -1)]]])('ids'), {
+      low: 0,
+      high: 3,
+    });
+  });
+
+  test('also where they reach it through a Cast and an Unsqueeze', () => {
+    const inputs: Values = { table: ['float32', 30522, 8], ids: ['int32', 3], axes: ['int64', 1] };
+    assert.deepEqual(rangesOf(inputs, PASSED)('ids'), { low: 0, high: 30521 });
+  });
+
+  test('inside of a branch', () => {
+    const inner = graphProto({ node: [node('Gather', ['table', 'ids'], ['o'])], output: [value('o')] });
+    const branches = [graphAttribute('then_branch', inner), graphAttribute('else_branch', inner)];
+    const inputs: Values = { flag: ['bool'], table: ['float32', 10, 4], ids: ['int64', 3] };
+    assert.deepEqual(rangesOf(inputs, [['If', ['flag'], ['y'], branches]])('ids'), { low: 0, high: 9 });
+  });
+
+  test('for operators that index several axes, of which the shortest decides', () => {
+    const inputs: Values = { table: ['float32', 10, 3, 5], ids: ['int64', 2, 3], updates: ['float32', 2] };
+    assert.deepEqual(rangesOf(inputs, [['ScatterND', ['table', 'ids', 'updates'], ['y']]])('ids'), { low: 0, high: 2 });
+    assert.deepEqual(rangesOf(inputs, [['GatherND', ['table', 'ids'], ['y']]])('ids'), { low: 0, high: 2 });
+  });
+
+  test('for a table with one row there is one', () => {
+    const inputs: Values = { table: ['float32', 1, 4], ids: ['int64', 3] };
+    assert.deepEqual(rangesOf(inputs, [['Gather', ['table', 'ids'], ['y']]])('ids'), { low: 0, high: 0 });
+  });
+});
+
+describe('values stay inside of what an operator takes', () => {
+  for (const opType of ['Div', 'Mod']) {
+    test(`no integer is divided by zero: ${opType}`, () => {
+      const range = rangesOf({ x: ['int32', 4], by: ['int32', 4] }, [[opType, ['x', 'by'], ['y']]]);
+      assert.ok(range('by').low >= 1);
+    });
+  }
+
+  test('a variance and a divisor are positive', () => {
+    const inputs: Values = {
+      x: ['float32', 1, 4, 2],
+      a: ['float32', 4],
+      b: ['float32', 4],
+      c: ['float32', 4],
+      d: ['float32', 4],
+    };
+    assert.ok(rangesOf(inputs, [['BatchNormalization', ['x', 'a', 'b', 'c', 'd'], ['y']]])('d').low > 0);
+    assert.ok(rangesOf(inputs, [['Div', ['x', 'a'], ['y']]])('a').low > 0);
+    assert.ok(rangesOf(inputs, [['Sqrt', ['x'], ['y']]])('x').low > 0);
+  });
+
+  test('weights keep the size of what they are multiplied with: the more products, the smaller', () => {
+    // He et al. (2015): a variance of 2 / fan-in, here of a uniform distribution.
+    const bound = (fanIn: number): Range => ({ low: -Math.sqrt(6 / fanIn), high: Math.sqrt(6 / fanIn) });
+    const x: Values = { x: ['float32', 1, 8, 6, 6] };
+    assert.deepEqual(rangesOf({ ...x, w: ['float32', 16, 8, 3, 3] }, [['Conv', ['x', 'w'], ['y']]])('w'), bound(72));
+    assert.deepEqual(rangesOf({ ...x, w: ['float32', 6, 5] }, [['MatMul', ['x', 'w'], ['y']]])('w'), bound(6));
+    const transposed = [int('transB', 1)];
+    const gemm: Values = { a: ['float32', 2, 7], w: ['float32', 3, 7] };
+    assert.deepEqual(rangesOf(gemm, [['Gemm', ['a', 'w'], ['y'], transposed]])('w'), bound(7));
+  });
+
+  test('the first use that says something decides', () => {
+    const range = rangesOf({ x: ['float32', 4] }, [
+      ['Abs', ['x'], ['a']],
+      ['Log', ['x'], ['b']],
+    ]);
+    assert.ok(range('x').low > 0);
+  });
+
+  test('a value that nothing is known about is signed and of size one', () => {
+    assert.deepEqual(rangesOf({ x: ['float32', 4] }, [['Abs', ['x'], ['y']]])('x'), { low: -1, high: 1 });
+    assert.deepEqual(rangesOf({ x: ['uint8', 4] }, [['Identity', ['x'], ['y']]])('x'), { low: 0, high: 255 });
+  });
+
+  test('a mask hides nothing', () => {
+    assert.deepEqual(rangesOf({ x: ['int64', 4] }, [['Cast', ['x'], ['y']]])('x'), { low: 1, high: 1 });
+    assert.deepEqual(rangesOf({ x: ['bool', 4] }, [['Not', ['x'], ['y']]])('x'), { low: 1, high: 1 });
+  });
+
+  test('a weight that only a branch reads is known by how the branch reads it', () => {
+    const inner = graphProto({ node: [node('Div', ['x', 'w'], ['o'])], output: [value('o')] });
+    const branches = [graphAttribute('then_branch', inner), graphAttribute('else_branch', inner)];
+    const inputs: Values = { flag: ['bool'], x: ['float32', 4] };
+    const range = rangesOf(inputs, [['If', ['flag'], ['y'], branches]], { initializer: [floats('w', [1, 2, 3, 4])] });
+    assert.ok(range('w').low > 0);
+  });
+});
+
+test('an operator that is called like something that every object has reads values of the usual range', () => {
+  for (const name of INHERITED_NAMES) {
+    assert.deepEqual(rangesOf({ x: ['float32', 3] }, [[name, ['x'], ['y']]])('x'), { low: -1, high: 1 });
+  }
+});
