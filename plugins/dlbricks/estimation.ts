@@ -18,6 +18,8 @@ import type { Settings } from './settings.js';
 
 /** What to estimate, from a command line or from a manifest on a server. */
 export interface Estimation {
+  /** Name of its manifest; undefined for models that a command line names. */
+  readonly evaluation?: string | undefined;
   readonly models: readonly LoadedModel[];
   /** Further ones, which could not be read. */
   readonly unusable?: readonly UnusableModel[] | undefined;
@@ -84,8 +86,9 @@ export async function runEstimations(
   return results.flatMap((result, index): Estimated[] => {
     const estimation = estimations[index];
     if (estimation === undefined) return [];
-    const { settings, batch, protocol } = estimation;
+    const { evaluation, settings, batch, protocol } = estimation;
     const report = reportOf(result, {
+      evaluation,
       cut: settings.cut,
       granularity: granularityOf(settings, measuresTogether),
       batch,

@@ -9,6 +9,7 @@ import {
   type Phase,
   phaseOf,
   PlatformError,
+  protocolKey,
   type Remeasure,
   RunProgress,
   subjectKey,
@@ -136,6 +137,12 @@ interface Plan {
   readonly again: Phase;
 }
 
+/** How many models are prepared in all, and how many of them before those of a request. */
+interface PreparationCount {
+  readonly before: number;
+  readonly total: number;
+}
+
 /**
  * Cuts the models, and looks up what the store has of them.
  *
@@ -145,6 +152,7 @@ async function planOf(
   request: EstimateRequest,
   context: MeasuringContext,
   evaluatingOn: (system: System) => Evaluating,
+  preparing: PreparationCount,
 ): Promise<Plan> {
   const { agent, onEvent, signal } = context;
   const { runOptions, measureEndToEnd } = request;
@@ -156,7 +164,7 @@ async function planOf(
     prepare: prepareOrRefuse,
     signal,
     onModel({ name }, done) {
-      onEvent({ kind: 'measuring', label: `preparing ${name}`, done, total: request.models.length });
+      onEvent({ kind: 'measuring', label: `preparing ${name}`, done: preparing.before + done, total: preparing.total });
     },
   });
   const preparingMs = performance.now() - startMs;
@@ -236,14 +244,22 @@ export async function evaluateAll(
 ): Promise<readonly EstimateResult[]> {
   const progress = new RunProgress();
   const remeasure = requests[0]?.remeasure ?? DEFAULT_REMEASURE;
-  const bySystem = new Map<string, Evaluating>();
-  const evaluatingOn = (system: System): Evaluating => {
-    const evaluating = bySystem.get(system.fingerprint) ?? new Evaluating(context, progress, system, remeasure);
-    bySystem.set(system.fingerprint, evaluating);
-    return evaluating;
-  };
+  const evaluatings = new Map<string, Evaluating>();
   const plans: Plan[] = [];
-  for (const request of requests) plans.push(await planOf(request, context, evaluatingOn));
+  const total = requests.reduce((sum, { models }) => sum + models.length, 0);
+  let before = 0;
+  for (const request of requests) {
+    const { cut, protocol, limits, models } = request;
+    const evaluatingOn = (system: System): Evaluating => {
+      // Results are of one system and setup.
+      const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
+      const evaluating = evaluatings.get(key) ?? new Evaluating(context, progress, system, remeasure);
+      evaluatings.set(key, evaluating);
+      return evaluating;
+    };
+    plans.push(await planOf(request, context, evaluatingOn, { before, total }));
+    before += models.length;
+  }
   for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
   context.onEvent(plannedEvent(plans));
   const results: EstimateResult[] = [];

@@ -10,12 +10,11 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   settings: settingsSchema,
   show: showReport,
 
-  async *run({ evaluation, settings }, { agent, store, signal }) {
+  async *run({ evaluation: { manifest, models, unusable, protocol, limits }, settings }, { agent, store, signal }) {
     const startMs = performance.now();
-    const { manifest, models, unusable, protocol, limits } = evaluation;
-    const { threads, batch_size: batch } = manifest;
+    const { name: evaluation, threads, batch_size: batch } = manifest;
     const { result, report } = yield* whileTelling((onEvent) => {
-      const estimation = { models, unusable, settings, threads, batch, protocol, limits, startMs };
+      const estimation = { evaluation, models, unusable, settings, threads, batch, protocol, limits, startMs };
       return runEstimation(estimation, { agent, store, signal, onEvent });
     });
     if (result.interrupted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');

@@ -11,6 +11,7 @@ import {
   addWideOption,
   type AgentOptions,
   askedProtocol,
+  checkInputs,
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
@@ -66,6 +67,12 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     },
     host,
   );
+  // Dimensions of a model that was not read are not known.
+  if (unusable.length === 0)
+    checkInputs(
+      batches.flatMap(({ models }) => models),
+      options,
+    );
   // What is of one model stands together.
   const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
   const asked = [...names].flatMap((name) =>

@@ -13,6 +13,8 @@ export interface ModelsToLoad {
   readonly batches: readonly number[];
   readonly inputs: InputOptions;
   readonly quiet: boolean;
+  /** Whether it is no error that none can be used; by default it is one. */
+  readonly canBeNone?: boolean;
   /**
    * Gets the models that cannot be used, as long as others can; `index` is that of the reference. Without it, the first one
    * is an error.
@@ -34,10 +36,10 @@ export interface LoadedBatch {
 /**
  * Loads the models that a command line names, with a bar.
  *
- * @throws PlatformError where none can be used, or the models have no dimension of a name that is given
+ * @throws PlatformError where none can be used
  */
 export async function loadBatches(
-  { references, batches, inputs, quiet, onUnusable }: ModelsToLoad,
+  { references, batches, inputs, quiet, canBeNone = false, onUnusable }: ModelsToLoad,
   host: CommandHost,
 ): Promise<readonly LoadedBatch[]> {
   const progress = host.progress(quiet);
@@ -55,8 +57,8 @@ export async function loadBatches(
         });
         loaded.push({ batch, reference, model });
       } catch (error) {
-        const isOnlyOne = loaded.length === 0 && done === wanted.length - 1;
-        if (onUnusable === undefined || isOnlyOne) throw error;
+        const isLastHope = !canBeNone && loaded.length === 0 && done === wanted.length - 1;
+        if (onUnusable === undefined || isLastHope) throw error;
         onUnusable(unusableModel(reference, error), { index, batch });
       }
     }
@@ -65,13 +67,6 @@ export async function loadBatches(
   }
   const notes = new Set(loaded.flatMap(({ model }) => model.notes));
   for (const note of notes) progress.note(`note: ${note}`);
-  // Dimensions of a model that was not read are not known.
-  if (loaded.length === wanted.length) {
-    checkInputs(
-      loaded.map(({ model }) => model),
-      inputs,
-    );
-  }
   return batches.map((batch) => ({ batch, models: withUniqueNames(loaded.filter((each) => each.batch === batch)) }));
 }
 
@@ -79,7 +74,7 @@ export async function loadBatches(
  * The same for a command that takes one size of the batch.
  *
  * @param onUnusable as {@link ModelsToLoad} has it
- * @throws PlatformError as {@link loadBatches}
+ * @throws PlatformError as {@link loadBatches} and {@link checkInputs}
  */
 export async function loadModels(
   references: readonly string[],
@@ -91,7 +86,10 @@ export async function loadModels(
     onUnusable: (model: UnusableModel, { index }: { readonly index: number }) => onUnusable(model, index),
   };
   const wanted = { references, batches: [batch], inputs, quiet, ...unusable };
-  return (await loadBatches(wanted, host)).flatMap(({ models }) => models);
+  const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
+  // Dimensions of a model that was not read are not known.
+  if (models.length === references.length) checkInputs(models, inputs);
+  return models;
 }
 
 /** @throws PlatformError `usage` where no model has a dimension or an input of a name that is given */

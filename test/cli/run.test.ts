@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
+import { reportsSchema } from '../../plugins/dlbricks/report/report.js';
+import { assertOfSchema } from '../schemas/validator.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
@@ -187,7 +189,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
     assertOneMessage(ending);
     assert.equal(ending.code, 1);
     const [first, ...rest] = ending.stderr.trimEnd().split('\n');
-    assert.match(first ?? '', /^the agent does not fit the evaluation:$/);
+    assert.match(first ?? '', /^the agent does not fit the evaluation .+\/evaluation\.yml:$/);
     assert.deepEqual(
       rest.map((line) => /^ {2}(\w+: expected .+), found .+$/.exec(line)?.[1]),
       [
@@ -236,6 +238,51 @@ describe('dlbricks run MODEL...', deadline, () => {
       assert.deepEqual(models.map(({ name }) => name).slice(-1), ['named']);
       assert.ok(models.every(({ coverage, end_to_end_ms: whole }) => coverage === 1 && whole === null));
     }
+  });
+
+  it('takes evaluations and models together, with one plan, one table and one document', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place, { batch_size: 2 });
+    // As much as the manifest asks for, so that both share what they measure.
+    const args = ['dlbricks', 'run', manifest, 'three.onnx', 'zoo:squeezenet1.1', ...LAYER_CUT, '--batch', '1'];
+    const more = [...QUICK, ...AS_STORED, '--export-json', '-', '--export-csv', 'out.csv'];
+    const ending = await place.run([...args, ...more]);
+    assert.equal(ending.code, 0, ending.stderr);
+    const document = JSON.parse(ending.stdout) as unknown;
+    assertOfSchema('reports', document);
+    const { reports } = reportsSchema.parse(document);
+    assert.deepEqual(
+      reports.map(({ evaluation: name, models }) => [name, models.map((model) => model.name)]),
+      [
+        ['tiny', ['four', 'three']],
+        [null, ['three', 'squeezenet1.1']],
+      ],
+    );
+    assert.match(ending.stderr, /│ model +│ evaluation │ batch │ threads │/);
+    const rows = (await readFile(place.path('out.csv'), 'utf8'))
+      .trim()
+      .split('\r\n')
+      .map((row) => row.split(','));
+    const cell = (key: string) => rows.slice(1).map((row) => row[rows[0]?.indexOf(key) ?? -1]);
+    assert.deepEqual(cell('name'), ['four', 'three', 'three', 'squeezenet1.1']);
+    assert.deepEqual(cell('evaluation'), ['tiny', 'tiny', '', '']);
+    assert.equal(planIn(await place.run([...args, ...more])).toMeasure, 0);
+  });
+
+  it('measures nothing where an evaluation among models has a mistake, and goes on without a broken model', async (t) => {
+    const place = await workplace(t);
+    const manifest = await evaluation(place);
+    await place.write('broken.onnx', 'not a model');
+    const wrong = await place.write('wrong.yml', JSON.stringify({ dlspec: 'evaluation/v1', name: 'wrong' }));
+    const refused = await place.run(['dlbricks', 'run', 'four.onnx', wrong]);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /wrong\.yml:1:\d+: models: expected/);
+    assert.equal(existsSync(place.store), false);
+    const ending = await place.run(['dlbricks', 'run', 'broken.onnx', manifest, ...AS_STORED]);
+    assert.equal(ending.code, 3, ending.stderr);
+    assert.match(ending.stderr, /^warning: broken\.onnx: /m);
+    assert.match(ending.stdout, /│ four +│ tiny /);
+    assert.match(ending.stdout, /│ broken\.onnx +│ - /);
   });
 
   it('runs once for each size of the batch and number of threads, with one plan, and measures nothing twice', async (t) => {

@@ -3,6 +3,7 @@ import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
 import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';
 import dlbricks from '../../plugins/dlbricks/index.js';
+import { reportsJsonSchema } from '../../plugins/dlbricks/report/json-schema.js';
 import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
 import latency from '../../plugins/latency/index.js';
@@ -32,6 +33,7 @@ const FILES: Readonly<Record<string, object>> = {
   recipe: z.toJSONSchema(recipeSchema),
   results: resultsJsonSchema(),
   sharing: z.toJSONSchema(sharingSchema),
+  reports: reportsJsonSchema(),
   'trace-report': z.toJSONSchema(traceReportSchema),
   latency: z.toJSONSchema(latencyResultSchema),
 };

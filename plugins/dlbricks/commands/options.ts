@@ -18,7 +18,9 @@ import {
   type OutputOptions,
   PlatformError,
   type ProtocolOptions,
+  type ReuseOptions,
   runOptionsOf,
+  type SweepOptions,
   wholeNumberOption,
 } from '../../../src/plugin-api.js';
 import type { CutSettings } from '../bricks/prepare-model.js';
@@ -49,6 +51,10 @@ export interface PlaceOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
   readonly wide?: boolean;
 }
+
+/** Options of the commands that measure bricks, each once for all combinations of batch and threads. */
+export interface RunOptions
+  extends CutOptions, ProtocolOptions, SweepOptions, PrecisionOptions, ReuseOptions, PlaceOptions {}
 
 /** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});

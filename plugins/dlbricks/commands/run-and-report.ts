@@ -1,9 +1,11 @@
 import {
   type BenchmarkAgent,
+  checkInputs,
   type CommandHost,
   type EvaluationEvent,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  type InputOptions,
   prepareOutputs,
   showEvent,
   writeShown,
@@ -17,13 +19,27 @@ const START_MS = 0;
 
 export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
 
-/** Measures the missing bricks, composes and reports; shared by `run` and `validate`. */
+/** An estimation of a command. */
+export type PlannedEstimation = Omit<Estimation, 'startMs'>;
+
+/**
+ * Measures the missing bricks, composes and reports; shared by `run` and `validate`.
+ *
+ * @throws PlatformError `usage` for a dimension or an input that none of the models has
+ */
 export async function runAndReport(
-  estimations: readonly Omit<Estimation, 'startMs'>[],
+  estimations: readonly PlannedEstimation[],
   agent: BenchmarkAgent,
-  options: PlaceOptions,
+  options: PlaceOptions & InputOptions,
   host: CommandHost,
 ): Promise<void> {
+  // Dimensions of a model that was not read are not known.
+  if (estimations.every(({ unusable = [] }) => unusable.length === 0)) {
+    checkInputs(
+      estimations.flatMap(({ models }) => models),
+      options,
+    );
+  }
   const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);

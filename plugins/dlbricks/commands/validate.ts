@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { addReuseOptions, type CommandHost } from '../../../src/plugin-api.js';
-import { addPrecisionOptions, addSweepReportingOptions } from './options.js';
-import { type RunOptions, runModels } from './run-models.js';
+import { estimationsOfModels } from './model-estimations.js';
+import { addPrecisionOptions, addSweepReportingOptions, type RunOptions } from './options.js';
+import { runAndReport } from './run-and-report.js';
 
 /** `dlbricks validate MODEL...` */
 export function registerValidate(parent: Command, host: CommandHost): void {
@@ -21,7 +22,13 @@ Examples:
   mlmodelscope dlbricks validate zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action((references: string[], options: RunOptions) => {
-      return runModels(references, options, host, { measureEndToEnd: true });
+    .action(async (references: string[], options: RunOptions) => {
+      const agent = await host.connect(options.agent, options.framework);
+      await runAndReport(
+        await estimationsOfModels(references, options, host, { measureEndToEnd: true }),
+        agent,
+        options,
+        host,
+      );
     });
 }

@@ -1,21 +1,17 @@
 import { type Column, oneLine } from '../../../src/plugin-api.js';
+import { isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
-/** A row of the table: a model with one size of the batch and one number of threads. */
+/** A row of the table: a model of one of the reports. */
 export interface Row {
   readonly model: ModelReport;
-  readonly batch: number;
-  readonly threads: number;
-  /** The system's fingerprint. */
-  readonly system: string;
+  readonly report: Report;
 }
 
 /** The rows of one or more reports; what is of one model stands together. */
 export function rowsOf(reports: readonly Report[]): readonly Row[] {
-  const rows = reports.flatMap(({ models, settings: { batch }, system: { threads, fingerprint: system } }) => {
-    return models.map((model) => ({ model, batch, threads, system }));
-  });
+  const rows = reports.flatMap((report) => report.models.map((model) => ({ model, report })));
   if (reports.length === 1) return rows;
   const names = [...new Set(rows.map(({ model }) => model.name))];
   return names.flatMap((name) => rows.filter(({ model }) => model.name === name));
@@ -41,18 +37,37 @@ function right(title: string, cell: (row: Row) => string): Column<Row> {
   return { title, align: 'right', cell };
 }
 
-/** The columns that say with what a model ran; of one configuration, the summary says it. */
-const CONFIGURATION = [
-  right('batch', ({ batch }) => String(batch)),
-  right('threads', ({ threads }) => String(threads)),
+/** A column that says of which evaluation a row is, or with what the model ran. */
+interface ConfigurationColumn extends Pick<Column<Row>, 'title' | 'align'> {
+  readonly of: (report: Report) => string;
+}
+
+const EVALUATION: ConfigurationColumn = {
+  title: 'evaluation',
+  align: 'left',
+  of: ({ evaluation }) => evaluation ?? UNKNOWN,
+};
+
+const CONFIGURATION: readonly ConfigurationColumn[] = [
+  EVALUATION,
+  { title: 'batch', align: 'right', of: ({ settings }) => String(settings.batch) },
+  { title: 'threads', align: 'right', of: ({ system }) => String(system.threads) },
 ];
+
+/** Most columns of the kind are only in tables of several reports, and in wide ones. */
+function configurationColumns(reports: readonly Report[], wide: boolean): readonly Column<Row>[] {
+  if (!wide && reports.length === 1) return [];
+  return CONFIGURATION.filter((column) => column !== EVALUATION || !isAlike(reports, EVALUATION.of)).map(
+    ({ title, align, of }) => ({ title, align, cell: ({ report }) => oneLine(of(report)) }),
+  );
+}
 
 /** All but the estimate itself and what it is compared with, the least important first. */
 const FURTHER = ['parallelism', 'again', 'normalized', 'layers', 'unique bricks'];
 
-/** Titles of the columns that a narrow terminal leaves out, the least important first. */
+/** Titles of the columns that a narrow terminal leaves out, the least important first: what all rows share, then others. */
 export function dispensableIn(reports: readonly Report[]): readonly string[] {
-  return reports.length > 1 ? FURTHER : [...CONFIGURATION.map(({ title }) => title), ...FURTHER];
+  return [...CONFIGURATION.filter(({ of }) => isAlike(reports, of)).map(({ title }) => title), ...FURTHER];
 }
 
 /** The columns of the tables. Some appear only where a model needs them, most only in wide tables. */
@@ -67,7 +82,7 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
   };
   return [
     { title: 'model', align: 'left', cell: ({ model }) => oneLine(model.name) },
-    ...when(wide || reports.length > 1, ...CONFIGURATION),
+    ...configurationColumns(reports, wide),
     ...when(
       wide,
       right('layers', ({ model }) => String(model.layers)),

@@ -1,12 +1,15 @@
 import { z } from '../../../src/plugin-api.js';
-import { reportSchema } from './report.js';
+import { reportSchema, reportsSchema } from './report.js';
+
+const UNITS =
+  'Times are in milliseconds where a name ends in _ms, in seconds where it ends in _seconds. null: not known.';
 
 /** JSON Schema (draft 2020-12) of the document that `--export-json` writes; docs/report.schema.json is a copy. */
 export function reportJsonSchema(): Readonly<Record<string, unknown>> {
-  return {
-    ...z.toJSONSchema(reportSchema),
-    title: 'Report of a dlbricks evaluation',
-    description:
-      'Times are in milliseconds where a name ends in _ms, in seconds where it ends in _seconds. null: not known.',
-  };
+  return { ...z.toJSONSchema(reportSchema), title: 'Report of a dlbricks evaluation', description: UNITS };
+}
+
+/** The same of the document of several evaluations. */
+export function reportsJsonSchema(): Readonly<Record<string, unknown>> {
+  return { ...z.toJSONSchema(reportsSchema), title: 'Reports of several dlbricks evaluations', description: UNITS };
 }

@@ -1,6 +1,6 @@
-import { type TableResult, textTable } from '../../../src/plugin-api.js';
+import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import { columnsFor, rowsOf } from './columns.js';
-import type { ModelReport, Report } from './report.js';
+import type { ModelReport, Report, reportsSchema } from './report.js';
 import { summaryLines } from './summary-lines.js';
 
 /** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */
@@ -19,18 +19,19 @@ const KEYS = [
 ] as const satisfies readonly (keyof ModelReport)[];
 
 /**
- * Reports as they are exported. The document is the report, whose JSON Schema is docs/report.schema.json; of a sweep it is
- * `{ "reports": [...] }`, one for each size of the batch and number of threads.
+ * Reports as they are exported. The document is the report, whose JSON Schema is docs/report.schema.json; of several it is
+ * `{ "reports": [...] }`, one for each evaluation, size of the batch and number of threads (schemas/reports.schema.json).
  */
 export function reportResult(reports: readonly Report[]): TableResult {
   const [first] = reports;
   const rows = rowsOf(reports);
   return {
-    document: reports.length === 1 ? first : { reports },
+    document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
     records: {
-      keys: [...KEYS, 'missing', 'system', 'threads', 'batch'],
-      rows: rows.map(({ model, batch, threads, system }) => {
-        return [...KEYS.map((key) => model[key]), model.missing.length, system, threads, batch];
+      keys: [...KEYS, 'missing', 'evaluation', 'system', 'threads', 'batch'],
+      rows: rows.map(({ model, report: { evaluation, system, settings } }) => {
+        const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
+        return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration];
       }),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),

@@ -189,6 +189,11 @@ const warningSchema = z.strictObject({
 
 /** The document that `--export-json` writes. The JSON Schema in docs/ is made from it. */
 export const reportSchema = z.strictObject({
+  evaluation: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Name of the evaluation, as its manifest has it; null for models that a command line named'),
   system: systemSchema,
   settings: settingsSchema,
   models: z.array(modelSchema),
@@ -200,11 +205,16 @@ export const reportSchema = z.strictObject({
     ),
 });
 
+/** The document of a command that ran several evaluations, or one for several sizes of the batch or numbers of threads. */
+export const reportsSchema = z.strictObject({ reports: z.array(reportSchema) });
+
 export type Report = z.infer<typeof reportSchema>;
 export type ModelReport = Report['models'][number];
 
 /** The part of an evaluation's setup that its report shows. */
 export interface ReportSettings {
+  /** Name of its manifest; undefined where it has none. */
+  readonly evaluation?: string | undefined;
   readonly cut: Cut;
   readonly granularity: number;
   readonly batch: number;
@@ -394,7 +404,7 @@ function otherGraphs({ models }: EstimateResult): Report['warnings'] {
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
   result: EstimateResult,
-  { cut, granularity, batch, protocol, targetError }: ReportSettings,
+  { evaluation, cut, granularity, batch, protocol, targetError }: ReportSettings,
 ): Report {
   const { system } = result;
   const models = result.models.map((model) => modelReport(model, cut));
@@ -405,6 +415,7 @@ export function reportOf(
     cores: system.cores,
   });
   return {
+    evaluation: evaluation ?? null,
     system: {
       fingerprint: system.fingerprint,
       processor: system.processor,

@@ -1,4 +1,5 @@
 import { oneLine } from '../../../src/plugin-api.js';
+import { configurationOf, cutOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report.js';
 import { counted, percent, relative } from './words.js';
 
@@ -122,8 +123,8 @@ function spreadLines({ summary, settings }: Report): string[] {
 const LAYER_CUT =
   "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that its estimates are expected to be too high.";
 
-function systemLine({ system, settings }: Report, configuration: string): string {
-  return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}, ${settings.cut} cut, G = ${settings.granularity}`;
+function systemLine({ system }: Report, configuration: string): string {
+  return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}`;
 }
 
 function bricksOf({ summary }: Report): string {
@@ -133,7 +134,7 @@ function bricksOf({ summary }: Report): string {
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
   const { system, settings, summary } = report;
   return [
-    systemLine(report, `${system.threads} of ${system.cores} cores, batch ${settings.batch}`),
+    `${systemLine(report, `${system.threads} of ${system.cores} cores, batch ${settings.batch}`)}, ${cutOf(report)}`,
     bricksOf(report),
     ...accuracyLines(report, options),
     ...intervalLines(report),
@@ -149,10 +150,11 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
   const [first] = reports;
   if (first === undefined) return [];
   return [
-    systemLine(first, counted(first.system.cores, 'core')),
+    [systemLine(first, counted(first.system.cores, 'core')), ...(isAlike(reports, cutOf) ? [cutOf(first)] : [])].join(
+      ', ',
+    ),
     ...reports.flatMap((report) => {
-      const { settings, system } = report;
-      const configuration = `batch ${settings.batch}, ${counted(system.threads, 'thread')}`;
+      const configuration = configurationOf(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
         `${configuration}: ${[bricksOf(report), ...lines].join('; ')}`,
@@ -167,5 +169,5 @@ export function summaryLines(reports: readonly Report[], options: { readonly wid
   const [report] = reports;
   if (report === undefined) return [];
   const lines = reports.length === 1 ? linesOfOne(report, options) : linesOfSeveral(reports, options);
-  return [...lines, ...(report.settings.cut === 'layer' ? [LAYER_CUT] : [])].map(oneLine);
+  return [...lines, ...(reports.some(({ settings }) => settings.cut === 'layer') ? [LAYER_CUT] : [])].map(oneLine);
 }

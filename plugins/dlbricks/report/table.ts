@@ -1,6 +1,7 @@
 import { createColors } from 'picocolors';
 import { fittingTable, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
 import type { Report } from './report.js';
 import { summaryLines } from './summary-lines.js';
@@ -17,12 +18,12 @@ export interface TableOptions {
 }
 
 /** The name of a row's model; with its configuration where there are several. */
-function nameOf({ model, batch, threads }: Row, isSweep: boolean): string {
-  return isSweep ? `${model.name}, batch ${batch}, threads ${threads}` : model.name;
+function nameOf({ model, report }: Row, reports: readonly Report[]): string {
+  return reports.length > 1 ? `${model.name}, ${configurationOf(report, reports)}` : model.name;
 }
 
-function missingLines(row: Row, isSweep: boolean): string[] {
-  const name = nameOf(row, isSweep);
+function missingLines(row: Row, reports: readonly Report[]): string[] {
+  const name = nameOf(row, reports);
   const { missing } = row.model;
   // Both measurements of a whole model fail for the same reason as a rule.
   const distinct = missing.filter(({ benchmark, reason }, index) => {
@@ -44,7 +45,7 @@ export function toTable(reports: readonly Report[], { color, width = Infinity, w
   const rows = rowsOf(reports);
   const { text, leftOut } = fittingTable(columnsFor(reports, { wide }), rows, fitting);
   const narrow = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
-  const missing = rows.flatMap((row) => missingLines(row, reports.length > 1));
+  const missing = rows.flatMap((row) => missingLines(row, reports));
   return [
     text,
     ...(leftOut.length === 0 ? [] : [wrap(narrow, width, '  ')]),

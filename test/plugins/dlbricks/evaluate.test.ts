@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../support/property.js';
-import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import { evaluate, evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
@@ -90,6 +90,30 @@ describe('an evaluation', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  test('beside others of the same protocol measures what they have in common once, and of another one anew', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const [one, two] = models.map((model) => requestFor([model]));
+    assert.ok(one !== undefined && two !== undefined);
+    const shorter = { ...one, protocol: { ...PROTOCOL, runs: PROTOCOL.runs - 1 } };
+    const events: EvaluationEvent[] = [];
+    const context = { agent, store: await openMemoryStore(), signal: new AbortController().signal };
+    const onEvent = (event: EvaluationEvent): void => void events.push(event);
+    const results = await evaluateAll([one, two, shorter], { ...context, onEvent });
+    // Relu, Neg and Abs, then Exp, then the first three with the other protocol.
+    assert.deepEqual(
+      results.map(({ measured }) => measured),
+      [3, 1, 3],
+    );
+    const runsOf = (result: EstimateResult | undefined): readonly number[] =>
+      (result?.bricks ?? []).map(({ protocol }) => protocol.runs);
+    assert.deepEqual([...new Set(runsOf(results[0]))], [PROTOCOL.runs]);
+    assert.deepEqual([...new Set(runsOf(results[2]))], [PROTOCOL.runs - 1]);
+    // One count over all models that are prepared, then one over all measurements.
+    const counts = events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total}`] : []));
+    assert.deepEqual(counts.slice(0, 3), ['0/3', '1/3', '2/3']);
+    assert.deepEqual(counts.slice(3), ['0/7', '1/7', '2/7', '3/7', '4/7', '5/7', '6/7']);
   });
 
   test('measures what models have in common once', async () => {

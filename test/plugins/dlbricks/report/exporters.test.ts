@@ -42,7 +42,7 @@ describe('json', () => {
 
 describe('csv', () => {
   const HEADER =
-    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,system,threads,batch';
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,evaluation,system,threads,batch';
   /** The system, threads and batch of the sample. */
   const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch}`;
 
@@ -54,12 +54,12 @@ describe('csv', () => {
       4,
     );
     assert.equal(csv(good).split('\r\n')[0], HEADER);
-    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0,${CONDITIONS}`);
+    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0,,${CONDITIONS}`);
   });
 
   test('leaves fields empty that are not known', () => {
-    assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,0,${CONDITIONS}`);
-    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8,${CONDITIONS}`);
+    assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,0,,${CONDITIONS}`);
+    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8,,${CONDITIONS}`);
   });
 });
 
@@ -214,8 +214,10 @@ describe('the reports of a sweep', () => {
     assert.match(TABLE_EXPORTERS.markdown(result), /^\| one \| 8 \| 1 \|/m);
   });
 
-  test('keep batch and threads on a narrow terminal', () => {
-    assert.match(toTable(sweep, { color: false, width: 50, wide: true }), /│ model +│ batch │ threads │/);
+  test('keep on a narrow terminal what tells their rows apart, and leave out what these share', () => {
+    const text = toTable(sweep, { color: false, width: 50, wide: true });
+    assert.match(text, /│ model +│ batch │ unique bricks │/);
+    assert.match(text, /^This terminal is too narrow for: threads,/m);
   });
 });
 

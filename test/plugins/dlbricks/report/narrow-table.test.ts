@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { type Report, reportOf, type ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { wrap } from '../../../../src/base/wrap.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
@@ -51,6 +51,36 @@ describe('a table on a terminal', () => {
 
   test('never leaves out the interval', () => {
     for (const width of [40, 60, 80]) assert.match(linesAt(width).join('\n'), /10\.90 ± 9\.2 %/);
+  });
+});
+
+describe('the table of several reports', () => {
+  const reportWith = (changes: Partial<ReportSettings>) =>
+    reportOf(resultOf([{ estimate: estimateOf('resnet50', 10.9), endToEnd: undefined }]), { ...SETTINGS, ...changes });
+  const rowsOf = (...reports: readonly Report[]): readonly string[] =>
+    toTable(reports, { color: false, width: 80 })
+      .split('\n')
+      .filter((line) => line.startsWith('│'));
+
+  test('says of which evaluation a row is, where that tells rows apart', () => {
+    const reports = [reportWith({ evaluation: 'nightly' }), reportWith({})];
+    assert.deepEqual(rowsOf(...reports), [
+      '│ model    │ evaluation │ batch │ threads │ estimate (ms) │',
+      '│ resnet50 │ nightly    │     1 │       1 │ 10.90 ± 9.2 % │',
+      '│ resnet50 │ -          │     1 │       1 │ 10.90 ± 9.2 % │',
+    ]);
+    const [title = ''] = rowsOf(
+      reportWith({ evaluation: 'one', batch: 1 }),
+      reportWith({ evaluation: 'one', batch: 2 }),
+    );
+    assert.ok(!title.includes('evaluation'));
+  });
+
+  test('says below it what each has in common with no other: its cut and granularity too', () => {
+    const text = toTable([reportWith({}), reportWith({ cut: 'kernel', granularity: 1 })], { color: false });
+    assert.match(text, /^batch 1, 1 thread, layer cut, G = 2: 8 layers/m);
+    assert.match(text, /^batch 1, 1 thread, kernel cut, G = 1: 8 layers/m);
+    assert.match(text, /^The layer cut is the DLBricks paper's method/m);
   });
 });
 

@@ -1,0 +1,70 @@
+import {
+  askedProtocol,
+  type BenchmarkAgent,
+  type CommandHost,
+  loadEvaluation,
+  PlatformError,
+  runOptionsOf,
+} from '../../../src/plugin-api.js';
+import { settingsSchema } from '../settings.js';
+import { type RunOptions, settingsOf } from './options.js';
+import type { PlannedEstimation } from './run-and-report.js';
+
+/** An evaluation manifest, read for the size of the batch at `index` in the options: by default its own. */
+async function readManifest(path: string, index: number, options: RunOptions, host: CommandHost) {
+  const { batch: batches = [undefined] } = options;
+  const batch = batches[index];
+  const progress = host.progress(options.quiet ?? false);
+  const loaded = await loadEvaluation(path, {
+    ...(batch === undefined ? {} : { batch }),
+    dimensions: options.dimension,
+    inputs: options.input,
+    signal: host.signal,
+    check: ({ plugin }) => {
+      if (plugin !== 'dlbricks') {
+        throw new PlatformError(
+          'manifest',
+          `${path}: plugin: expected dlbricks, found ${plugin}; 'mlmodelscope evaluate ${path}' runs it`,
+        );
+      }
+    },
+    onModel: (name, done, total) => progress.step('loading', index * total + done, batches.length * total, name),
+    onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
+  }).finally(() => progress.stop());
+  return { ...loaded, batch: batch ?? loaded.manifest.batch_size };
+}
+
+/**
+ * The estimations of an evaluation manifest: one for each size of the batch and number of threads, by default its own.
+ *
+ * @throws PlatformError `manifest` for one with mistakes or of another plugin, `unavailable` where the agent does not
+ *   fit it, and where none of its models can be used
+ */
+export async function estimationsOfManifest(
+  path: string,
+  options: RunOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+): Promise<readonly PlannedEstimation[]> {
+  const notes = new Set<string>();
+  const estimations: PlannedEstimation[] = [];
+  for (const index of (options.batch ?? [undefined]).keys()) {
+    const loaded = await readManifest(path, index, options, host);
+    for (const note of loaded.notes) notes.add(note);
+    const { manifest, models, unusable, batch, limits } = loaded;
+    for (const threads of options.threads ?? [manifest.threads]) {
+      const problems = loaded.unmet(await agent.system(runOptionsOf(threads)));
+      if (problems.length > 0) {
+        const heading = `the agent does not fit the evaluation ${path}:`;
+        throw new PlatformError('unavailable', [heading, ...problems].join('\n  '));
+      }
+      const settings = settingsOf(options, loaded.settingsOf(settingsSchema));
+      const protocol = askedProtocol(options, loaded.protocol);
+      const { remeasure } = options;
+      const evaluation = manifest.name;
+      estimations.push({ evaluation, models, unusable, settings, threads, batch, protocol, limits, remeasure });
+    }
+  }
+  if (options.quiet !== true) for (const note of notes) host.warn(`note: ${note}`);
+  return estimations;
+}

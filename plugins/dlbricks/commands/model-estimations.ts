@@ -1,0 +1,58 @@
+import {
+  askedProtocol,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  DEFAULT_LIMITS,
+  loadBatches,
+  type UnusableModel,
+} from '../../../src/plugin-api.js';
+import type { PlannedEstimation } from './run-and-report.js';
+import { type RunOptions, settingsOf } from './options.js';
+
+interface ModelEstimationSettings {
+  readonly measureEndToEnd: boolean;
+  /** Whether it is no error that none of the models can be used: there are others to estimate. */
+  readonly canBeNone?: boolean;
+}
+
+/**
+ * The estimations of models that a command line names: one for each size of the batch and number of threads.
+ *
+ * @throws PlatformError where none of them can be used
+ */
+export async function estimationsOfModels(
+  references: readonly string[],
+  options: RunOptions,
+  host: CommandHost,
+  { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
+): Promise<readonly PlannedEstimation[]> {
+  const unusable: (UnusableModel & { readonly batch: number })[] = [];
+  const loaded = await loadBatches(
+    {
+      references,
+      batches: options.batch ?? [COMMAND_DEFAULTS.batch],
+      inputs: options,
+      quiet: options.quiet ?? false,
+      canBeNone,
+      onUnusable: (model, { batch }) => {
+        host.warn(`warning: ${model.name}: ${model.reason}`);
+        unusable.push({ ...model, batch });
+      },
+    },
+    host,
+  );
+  return loaded.flatMap(({ batch, models }) => {
+    return (options.threads ?? [COMMAND_DEFAULTS.threads]).map((threads): PlannedEstimation => {
+      return {
+        models,
+        unusable: unusable.filter((model) => model.batch === batch),
+        settings: { ...settingsOf(options), measure_end_to_end: measureEndToEnd },
+        threads,
+        batch,
+        protocol: askedProtocol(options),
+        limits: DEFAULT_LIMITS,
+        remeasure: options.remeasure,
+      };
+    });
+  });
+}

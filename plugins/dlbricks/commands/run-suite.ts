@@ -1,0 +1,52 @@
+import {
+  type CommandHost,
+  type EvaluationEvent,
+  EXIT_INTERRUPTED,
+  EXIT_PARTIAL,
+  PlatformError,
+  prepareOutputs,
+  showEvent,
+  writeExports,
+} from '../../../src/plugin-api.js';
+import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
+import { resultsText } from '../exchange/results-file.js';
+import { readSuite } from '../exchange/suite.js';
+import { measureSuite } from '../measure/measure-suite.js';
+import { measureSettingsOf, refuseCutOptions, type RunOptions } from './options.js';
+import { INTERRUPTED } from './run-and-report.js';
+
+/** Measures a suite, for `dlbricks run --suite`. */
+export async function runSuite(folder: string, options: RunOptions, host: CommandHost): Promise<void> {
+  if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
+    throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
+  }
+  refuseCutOptions(options, '--suite');
+  const { threads: [threads, ...moreThreads] = [] } = options;
+  if (moreThreads.length > 0) throw new PlatformError('usage', '--suite takes one number of --threads at a time');
+  const agent = await host.connect(options.agent, options.framework);
+  const suite = await readSuite(folder);
+  const { exports, quiet } = await prepareOutputs(options);
+  const settings = measureSettingsOf({ ...options, threads });
+  const here = optimizedForOf(await agent.system(settings.runOptions));
+  const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
+  for (const difference of differences) host.warn(`warning: ${difference}`);
+  const store = await host.openStore(options.store);
+  const progress = host.progress(quiet);
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
+  };
+  const result = await measureSuite(suite, settings, context, options.remeasure).finally(() => progress.stop());
+  await writeExports(() => resultsText(result.measurements), exports, host);
+  const { length: found } = result.measurements;
+  const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
+  progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);
+  if (exports.length === 0)
+    progress.note('the results are in the store; --export-json FILE writes them for their owner');
+  if (result.interrupted) {
+    host.warn(INTERRUPTED);
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
+}

@@ -1,0 +1,23 @@
+import type { Report } from './report.js';
+import { counted } from './words.js';
+
+/** Where a report's graphs were cut, in words. */
+export function cutOf({ settings: { cut, granularity } }: Report): string {
+  return `${cut} cut, G = ${granularity}`;
+}
+
+/** Whether all reports have the same of something. */
+export function isAlike(reports: readonly Report[], of: (report: Report) => unknown): boolean {
+  return new Set(reports.map(of)).size <= 1;
+}
+
+/** What tells a report apart from the others of a command, in words: "batch 1, 2 threads". */
+export function configurationOf(report: Report, among: readonly Report[]): string {
+  const { evaluation, settings, system } = report;
+  const parts = [
+    ...(evaluation === null || isAlike(among, (each) => each.evaluation) ? [] : [evaluation]),
+    `batch ${settings.batch}, ${counted(system.threads, 'thread')}`,
+    ...(isAlike(among, cutOf) ? [] : [cutOf(report)]),
+  ];
+  return parts.join(', ');
+}
