@@ -30,6 +30,8 @@ export interface Estimation {
   readonly limits: Limits;
   /** Which stored measurements are taken again. */
   readonly remeasure?: Remeasure | undefined;
+  /** Where a tracing server has a trace; by default as the environment says. */
+  readonly traceUrlTemplate?: string | undefined;
   /** When it began, by performance.now(). */
   readonly startMs: number;
 }
@@ -66,7 +68,7 @@ export async function runEstimations(
   const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
   await warnOfThreads(mostThreads, agent, context.onEvent);
   const requests = estimations.map((estimation): EstimateRequest => {
-    const { models, unusable, settings, threads, protocol, limits, remeasure, startMs } = estimation;
+    const { models, unusable, settings, threads, protocol, limits, remeasure, traceUrlTemplate, startMs } = estimation;
     return {
       models,
       unusable,
@@ -78,6 +80,7 @@ export async function runEstimations(
       measureEndToEnd: settings.measure_end_to_end,
       precision: precisionOf(estimation),
       remeasure,
+      traceUrlTemplate,
       readingMs: performance.now() - startMs,
     };
   });

@@ -43,6 +43,8 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly measureEndToEnd: boolean;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
+  /** Where a tracing server has a trace; by default as the environment says. */
+  readonly traceUrlTemplate?: string | undefined;
   /** The stored measurements that are taken again; by default disturbed ones, while the machine is quiet. */
   readonly remeasure?: Remeasure | undefined;
 }
@@ -189,7 +191,9 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
   const repeatCost = await evaluating.measure(evaluating.withoutFailed(again));
   if (request.measureEndToEnd) {
-    await keepPlatformDocuments(request.models, models, evaluating.results, request, context.store);
+    const { traceUrlTemplate } = request;
+    const documents = { ...context, traceUrlTemplate };
+    await keepPlatformDocuments(request.models, models, evaluating.results, request, documents);
   }
 
   const interrupted =

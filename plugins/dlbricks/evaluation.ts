@@ -12,9 +12,10 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
 
   async *run({ evaluation: { manifest, models, unusable, protocol, limits }, settings }, { agent, store, signal }) {
     const startMs = performance.now();
-    const { name: evaluation, threads, batch_size: batch } = manifest;
+    const { name: evaluation, threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
     const { result, report } = yield* whileTelling((onEvent) => {
-      const estimation = { evaluation, models, unusable, settings, threads, batch, protocol, limits, startMs };
+      const settled = { settings, threads, batch, protocol, limits, traceUrlTemplate, startMs };
+      const estimation = { evaluation, models, unusable, ...settled };
       return runEstimation(estimation, { agent, store, signal, onEvent });
     });
     if (result.interrupted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');

@@ -30,9 +30,9 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
 
   async *run({ evaluation, settings: { percentiles } }, { agent, store, signal }) {
     const { manifest, models, unusable, protocol, limits } = evaluation;
-    const { threads, batch_size: batch } = manifest;
+    const { threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
     const asked = models.map((loaded) => ({ loaded, batch, threads }));
-    const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE };
+    const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE, traceUrlTemplate };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
     const system = await agent.system(runOptionsOf(threads));

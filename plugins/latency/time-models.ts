@@ -32,6 +32,8 @@ export interface TimingSettings {
   readonly limits: Limits;
   /** Which stored measurements are taken again. */
   readonly remeasure: Remeasure;
+  /** Where a tracing server has a trace; by default as the environment says. */
+  readonly traceUrlTemplate?: string | undefined;
 }
 
 /** A model as it was timed, now or before. */
@@ -109,7 +111,9 @@ export async function timeModels(
       const measurement = results.get(request);
       if (measurement === undefined) continue;
       measured.set(model, measurement);
-      await keepWholeModel(context.store, { name: model.loaded.name, batchSize: model.batch, measurement });
+      const { name, manifest } = model.loaded;
+      const whole = { name, manifest, batchSize: model.batch, host: await context.agent.host(), measurement };
+      await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
     }
   }
   return models.map((model) => ({ ...model, measurement: measured.get(model) }));

@@ -71,6 +71,9 @@ export interface BenchmarkAgent {
   /** The system of measurements with these run options. */
   system(runOptions: RunOptions): Promise<System>;
 
+  /** Name of its host; of an agent that does not say it, its address. */
+  host(): Promise<string>;
+
   /** Whether it measures benchmarks together in one session: its framework has to keep a profile of kernels. */
   measuresTogether(): Promise<boolean>;
 

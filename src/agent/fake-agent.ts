@@ -17,6 +17,7 @@ export interface FakeAgentOptions {
   readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
   /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
+  readonly host?: string;
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
@@ -39,6 +40,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     inferredValuesOf,
     optimizedOf,
     measuresTogether = true,
+    host = 'fake-host',
     processor = 'fake processor',
     measuredAt = '2026-01-01T00:00:00Z',
     conditionsOf,
@@ -63,6 +65,8 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     measured,
 
     system: (runOptions) => Promise.resolve(systemOf(runOptions)),
+
+    host: () => Promise.resolve(host),
 
     measuresTogether: () => Promise.resolve(measuresTogether),
 

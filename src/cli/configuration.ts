@@ -8,6 +8,7 @@ import { parseDocument } from '../manifest/document.js';
 import { manifestError } from '../manifest/index.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 import { validate } from '../manifest/validate.js';
+import { isTraceUrlTemplate, TRACE_URL_TEMPLATE, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 
 /** Names another configuration file. */
 const FILE_VARIABLE = 'MLMODELSCOPE_CONFIG';
@@ -22,6 +23,8 @@ const configurationSchema = z.strictObject({
   token_file: z.string().min(1).optional(),
   /** As for --threads. */
   threads: z.int().min(1).max(MOST_THREADS).optional(),
+  /** As for --trace-url-template. */
+  trace_url_template: z.string().refine(isTraceUrlTemplate, { error: TRACE_URL_TEMPLATE }).optional(),
 });
 
 /** A scheme of more than one letter, as in mongodb: or memory:. */
@@ -52,13 +55,14 @@ export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promis
   if (!document.ok) throw manifestError(document.problems);
   const result = validate(document, configurationSchema, 'value');
   if (!result.ok) throw manifestError(result.problems);
-  const { store, server, token_file: tokenFile, threads } = result.data;
+  const { store, server, token_file: tokenFile, threads, trace_url_template: traceUrlTemplate } = result.data;
   const beside = (place: string): string => resolve(dirname(path), place);
   const settings = {
     MLMODELSCOPE_STORE: store === undefined || SCHEME.test(store) ? store : beside(store),
     MLMODELSCOPE_SERVER: server,
     MLMODELSCOPE_TOKEN_FILE: tokenFile === undefined ? undefined : beside(tokenFile),
     [THREADS_VARIABLE]: threads === undefined ? undefined : String(threads),
+    [TRACE_URL_VARIABLE]: traceUrlTemplate,
   };
   const unset = Object.entries(settings).filter(([variable, value]) => {
     return value !== undefined && !ownValue(environment, variable);

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { registerAgentCommand } from './commands/agent.js';
 import { registerAnalyzeCommand } from './commands/analyze.js';
@@ -16,11 +16,13 @@ import type { OwnedHost } from './host.js';
 import { PLATFORM_VERSION } from './platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
+import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import type { Terminal } from './terminal.js';
 
 /** Options of every command that are needed before the command is known. */
 export interface GlobalOptions {
   readonly traceLevel?: TraceLevel;
+  readonly traceUrlTemplate?: string;
 }
 
 const EXAMPLES = `
@@ -35,6 +37,11 @@ Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
 manifest, a model, a name that is not there); 3 partial (an estimate does not
 cover its whole model, or results wait for "store sync"); 130 interrupted.`;
 
+function traceUrlTemplateOption(text: string): string {
+  if (isTraceUrlTemplate(text)) return text;
+  throw new InvalidArgumentError(`expected ${TRACE_URL_TEMPLATE}`);
+}
+
 /** The whole command line. */
 export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
   const program = new Command('mlmodelscope')
@@ -47,6 +54,11 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
   program.addOption(traceLevel.choices(TRACE_LEVELS));
+  program.option(
+    '--trace-url-template <url>',
+    "where the tracing server gives a trace as Jaeger's JSON, with {trace_id} for its id",
+    traceUrlTemplateOption,
+  );
   program.option(
     '--plugin <path>',
     'also load the plugin in this file or folder; may be repeated',

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import { startTracing } from '../tracing/start-tracing.js';
+import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
 import { applyConfiguration, configurationFile } from './configuration.js';
@@ -15,6 +16,13 @@ import type { Terminal } from './terminal.js';
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
 const EXIT_USAGE = 2;
 
+/** Has this process, and those that it starts, name the addresses of traces. */
+function useTraceUrlTemplate(template: string, onWarning: (message: string) => void): void {
+  process.env[TRACE_URL_VARIABLE] = template;
+  if (activeTracing()?.isSending === true) return;
+  onWarning('--trace-url-template has no effect, because traces are sent nowhere; set OTEL_EXPORTER_OTLP_ENDPOINT');
+}
+
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
     const onWarning = (message: string): void => host.warn(`warning: ${message}`);
@@ -22,7 +30,8 @@ async function runCommand(argv: readonly string[], terminal: Terminal, host: Own
     const plugins = await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
     const program = createProgram(host, terminal, plugins);
     program.parseOptions([...argv]);
-    const { traceLevel } = program.opts<GlobalOptions>();
+    const { traceLevel, traceUrlTemplate } = program.opts<GlobalOptions>();
+    if (traceUrlTemplate !== undefined) useTraceUrlTemplate(traceUrlTemplate, onWarning);
     const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });
     await inCommandSpan(calledCommands(program, argv), traceLevel, parse);
     return host.exitCode;

@@ -17,13 +17,8 @@ import { parseHostPort } from '../rpc/loopback.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
+import { goArchitecture } from '../base/go-architecture.js';
 import { type Listed, pageFor } from './published-pages.js';
-
-/** The platform's contract uses Go's names of architectures; these differ from those of Node.js. */
-const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
-  ['x64', 'amd64'],
-  ['ia32', '386'],
-]);
 
 /** Whether a version is within a constraint; an empty constraint holds for all. */
 type Fits = (version: string) => boolean;
@@ -55,7 +50,7 @@ function toAgent(agent: RegisteredAgent): Agent {
     host,
     port: String(port),
     hostname: agent.hostname,
-    architecture: GO_ARCHITECTURES.get(agent.architecture) ?? agent.architecture,
+    architecture: goArchitecture(agent.architecture),
     hasgpu: false,
     cpuinfo: agent.processor,
     gpuinfo: '',

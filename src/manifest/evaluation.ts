@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import { nameField, oneLineField, positiveNumber, text, versionField, wholeNumber } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
+import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
 import { softwareConstraintSchema } from './software.js';
 
@@ -73,6 +74,9 @@ export const evaluationSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).optional().meta(movedTo('cut')),
   measure_end_to_end: z.boolean().optional().meta(movedTo('measure_end_to_end')),
   protocol: protocolField.prefault({}),
+  trace_url_template: text(TRACE_URL_TEMPLATE, isTraceUrlTemplate)
+    .optional()
+    .meta({ description: "Where a tracing server gives a trace as Jaeger's JSON; {trace_id} stands for its id." }),
   settings: z
     .record(z.string(), z.unknown())
     .optional()

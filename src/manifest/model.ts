@@ -172,8 +172,16 @@ export const modelSchema = z
   })
   .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
 
+/** What an older manifest says in other words, for analyses that know models by these. */
+export interface WrittenNames {
+  /** 1.0 for 1.0.0. */
+  readonly version: string;
+  /** TensorFlow for tensorflow. */
+  readonly framework: string;
+}
+
 /** A model manifest. Older ones are converted to it. */
-export type ModelManifest = Readonly<z.output<typeof modelSchema>>;
+export type ModelManifest = Readonly<z.output<typeof modelSchema>> & { readonly written?: WrittenNames };
 
 /** Every symbolic dimension that the manifest and the batch size bind, by name. */
 export function symbolBindings(manifest: ModelManifest, batchSize: number): ReadonlyMap<string, number> {

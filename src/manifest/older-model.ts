@@ -190,6 +190,7 @@ function convert(older: OlderModel): ModelManifest {
     dlspec: 'model/v1',
     name: older.name,
     version: semver.coerce(older.version, { includePrerelease: true })?.version ?? older.version,
+    written: { version: older.version, framework: older.framework.name },
     description: older.description,
     task: older.modality,
     license: older.license,

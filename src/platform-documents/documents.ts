@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../store/collection.js';
 import { jaegerDocumentSchema } from '../tracing/jaeger-document.js';
+import { TRACE_LEVELS } from '../tracing/trace-level.js';
 
 /*
  * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and
  * performance.go; c3sr/machine, machine.proto, whose names come out in lower case). Identifiers are ObjectIds and times
- * are dates in MongoDB; fields that do not apply to a processor without GPU are left out.
+ * are dates in MongoDB; fields that do not apply to a processor without GPU are left out, except for `gpu_driver`.
  */
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
@@ -25,21 +26,26 @@ const named = z.strictObject({ name: z.string(), version: z.string() });
 
 export const evaluationDocumentSchema = z.strictObject({
   _id: objectId,
-  /** The measurement's system and protocol, so that evaluations of one run of the command share it. */
+  /** The system and the protocol, so that evaluations of one run of the command share it. */
   run_id: z.string(),
   created_at: time,
+  /** As it ran: `model.framework` is what the model's manifest asks for. */
   framework: named,
   model: z.strictObject({ ...named.shape, framework: named }),
   dataset_category: z.string(),
   dataset_name: z.string(),
+  /** By Go's names, as in the platform: amd64. Before 0.2 by those of Node.js. */
   machine_architecture: z.string(),
   using_gpu: z.boolean(),
   batch_size: z.int().min(1),
+  /** The agent's host. Before 0.2 that of the command. */
   hostname: z.string(),
   trace_level: z.string(),
   performance_id: objectId,
   public: z.boolean(),
   machine_information: machineSchema,
+  /** Empty without a GPU: the platform's tables fail without it. Absent before 0.2. */
+  gpu_driver: z.string().optional(),
   /** Texts, as the platform has them. */
   metadata: z.record(z.string(), z.string()),
 });
@@ -49,9 +55,17 @@ export type EvaluationDocument = z.infer<typeof evaluationDocumentSchema>;
 export const performanceDocumentSchema = z.strictObject({
   _id: objectId,
   created_at: time,
-  trace: jaegerDocumentSchema,
-  trace_level: z.string(),
-  /** Where a trace server has it; empty: it is here. */
+  /** See embedded-trace.ts. Before 0.2 Jaeger's document as it is. */
+  trace: z.union([z.string(), jaegerDocumentSchema]),
+  /** The level's number. Before 0.2 its name. */
+  trace_level: z.union([
+    z
+      .int()
+      .min(0)
+      .max(TRACE_LEVELS.length - 1),
+    z.string(),
+  ]),
+  /** Where a trace server has it; empty: it is here only. */
   trace_url: z.string(),
 });
 

@@ -2,8 +2,10 @@ import { PlatformError } from '../base/errors.js';
 import {
   BATCH,
   formatNote,
+  type FrameworkConstraint,
   graphBindings,
   inputValues,
+  type ModelManifest,
   orThrow,
   type Problems,
   resolveModel,
@@ -27,6 +29,8 @@ export interface LoadedModel {
   readonly model: Model;
   /** The same as in its file, where that leaves dimensions open. */
   readonly open?: Model | undefined;
+  /** Its version, and the framework that it asks for, in its manifest's own words; undefined without a manifest. */
+  readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint } | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
   /** Notes on its manifest. */
@@ -85,7 +89,18 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
   const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
   const given = await withGivenValues(bound, new Map([...ofManifest, ...(options.inputs ?? [])]));
-  return { name, symbols, notes: [], weights, model: given, open: symbols.length > 0 ? model : undefined };
+  const open = symbols.length > 0 ? model : undefined;
+  return { name, manifest: wordsOf(resolved.manifest), symbols, notes: [], weights, model: given, open };
+}
+
+/** See {@link LoadedModel.manifest}. */
+function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
+  if (manifest === undefined) return undefined;
+  const { version, framework, written } = manifest;
+  return {
+    version: written?.version ?? version,
+    framework: { name: written?.framework ?? framework.name, version: framework.version },
+  };
 }
 
 /** A reference outside of a manifest has no line number. */

@@ -52,6 +52,11 @@ export interface Tracing {
   /** Finished spans go there from now on, until it is called with undefined. */
   keepSpansIn(sink: SpanSink | undefined): Promise<void>;
 
+  /** Whether finished spans are sent to a tracing server. */
+  readonly isSending: boolean;
+  /** Sends finished spans there that are kept elsewhere already. */
+  send(spans: readonly SpanDocument[]): Promise<void>;
+
   /** Waits until what has finished is exported and kept. @throws PlatformError `unavailable` where it cannot be exported */
   flush(): Promise<void>;
   /** Flushes, and ends tracing in this process. @throws as {@link Tracing.flush} */

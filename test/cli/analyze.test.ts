@@ -36,7 +36,7 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   const store = await openEmbeddedStore(place.store, {});
   const measurement = sampleMeasurement(1);
   await store.putMeasurement(measurement);
-  await keepWholeModel(store, { name: '=a|b, "c"', batchSize: 1, measurement });
+  await keepWholeModel(store, { name: '=a|b, "c"', batchSize: 1, host: 'bench-1', measurement });
   await store.close();
   const [json, csv, markdown] = [place.path('t.json'), place.path('t.csv'), place.path('t.md')];
   const exports = ['--export-json', json, '--export-csv', csv, '--export-markdown', markdown];

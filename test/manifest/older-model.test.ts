@@ -58,6 +58,7 @@ test('an older manifest becomes one of today', () => {
   assert.deepEqual(manifestOf('model', CLASSIFIER), {
     dlspec: 'model/v1',
     name: 'Some_Net_v1.5',
+    written: { version: '1.10', framework: 'Onnxruntime' },
     version: '1.10.0',
     description: 'A network.\n',
     task: undefined,

@@ -2,27 +2,32 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
-import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../src/platform-documents/documents.js';
+import {
+  EVALUATION_DOCUMENTS,
+  PERFORMANCE_DOCUMENTS,
+  type PerformanceDocument,
+} from '../../src/platform-documents/documents.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
-import type { JaegerDocument as Trace } from '../../src/tracing/jaeger-document.js';
+import type { JaegerSpan } from '../../src/tracing/jaeger-document.js';
 import { all } from '../store/collection-contract.js';
 import { needsServer, newDatabase, withDatabase } from '../store/mongodb/server.js';
 import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
+import { embeddedSpans, tagOf } from './support/embedded-spans.js';
 
 const RUN_MS = [5, 1, 1.5, 2, 100];
 
 const MODEL = {
-  name: 'resnet18',
+  name: 'ResNet_18',
+  manifest: { version: '1.0', framework: { name: 'Onnxruntime', version: '1.x' } },
   batchSize: 4,
+  host: 'bench-1',
   measurement: sampleMeasurement(1, { outcome: { kind: 'samples', runMs: RUN_MS, warmupMs: [50, 9] } }),
 };
 
 /** What the platform's own analysis reads (c3sr/evaluation, summary_model.go): µs of each c_predict at MODEL_TRACE. */
-function predictionsIn(trace: Trace): readonly number[] {
-  return trace.data
-    .flatMap(({ spans }) => spans)
-    .filter(({ operationName }) => operationName === 'c_predict')
-    .filter(({ tags }) => tags.some(({ key, value }) => key === 'evaluation_trace_level' && value === 'MODEL_TRACE'))
+function predictionsIn(spans: readonly JaegerSpan[]): readonly number[] {
+  return spans
+    .filter((span) => span.operationName === 'c_predict' && tagOf(span, 'evaluation_trace_level') === 'MODEL_TRACE')
     .map(({ duration }) => duration);
 }
 
@@ -34,14 +39,22 @@ describe('a whole model in the form of the platform', () => {
     const [evaluation, ...others] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
     assert(evaluation !== undefined);
     assert.equal(others.length, 0);
-    assert.equal(evaluation.model.name, 'resnet18');
-    assert.equal(evaluation.framework.version, SYSTEM.frameworkVersion);
+    assert.deepEqual(evaluation.model, {
+      name: 'ResNet_18',
+      version: '1.0',
+      framework: { name: 'Onnxruntime', version: '1.x' },
+    });
+    assert.deepEqual(evaluation.framework, { name: SYSTEM.framework, version: SYSTEM.frameworkVersion });
+    // Go's name of Node's x64.
+    assert.equal(evaluation.machine_architecture, 'amd64');
+    assert.deepEqual([evaluation.hostname, evaluation.machine_information.hostname], ['bench-1', 'bench-1']);
     assert.equal(evaluation.batch_size, 4);
     assert.equal(evaluation.machine_information.cpu[0]?.modelname, SYSTEM.processor);
     const performance = await store.collection(PERFORMANCE_DOCUMENTS).get({ _id: evaluation.performance_id });
-    assert(performance !== undefined);
+    // The place of MODEL_TRACE among ExecutionOptions.TraceLevel, predictor.proto.
+    assert.equal(performance?.trace_level, 2);
     assert.deepEqual(
-      predictionsIn(performance.trace),
+      predictionsIn(embeddedSpans(performance)),
       RUN_MS.map((ms) => ms * 1000),
     );
   });
@@ -50,7 +63,7 @@ describe('a whole model in the form of the platform', () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
     const [performance] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
-    const spans = performance?.trace.data[0]?.spans ?? [];
+    const spans = embeddedSpans(performance);
     const byId = new Map(spans.map((span) => [span.spanID, span]));
     assert.equal(byId.size, 2 + 2 * RUN_MS.length);
     for (const { references, startTime, duration } of spans) {
@@ -61,6 +74,33 @@ describe('a whole model in the form of the platform', () => {
     const [root] = spans;
     assert(root !== undefined);
     assert.equal(root.startTime + root.duration, Date.parse(MODEL.measurement.measuredAt) * 1000);
+  });
+
+  it('stays with the host that measured it, until it is measured again', async () => {
+    const store = await openMemoryStore();
+    const hostnames = async () => (await all(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
+    await keepWholeModel(store, MODEL);
+    await keepWholeModel(store, { ...MODEL, host: 'another' });
+    assert.deepEqual(await hostnames(), ['bench-1']);
+    const measurement = { ...MODEL.measurement, measuredAt: '2026-01-03T00:00:00.000Z' };
+    await keepWholeModel(store, { ...MODEL, host: 'another', measurement });
+    assert.deepEqual(await hostnames(), ['another']);
+  });
+
+  it('replaces what an older version stored', async () => {
+    const store = await openMemoryStore();
+    await keepWholeModel(store, MODEL);
+    const [evaluation = assert.fail()] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
+    const [performance = assert.fail()] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
+    // As 0.1 wrote them: Node's architecture, the command's host, the level's name, Jaeger's document as it is.
+    const older = { ...evaluation, gpu_driver: undefined, machine_architecture: 'x64', hostname: 'laptop' };
+    await store.collection(EVALUATION_DOCUMENTS).put(older);
+    const trace = { data: [] };
+    await store.collection(PERFORMANCE_DOCUMENTS).put({ ...performance, trace, trace_level: 'MODEL_TRACE' });
+    assert.equal((await all(store.collection(PERFORMANCE_DOCUMENTS).find({})))[0]?.trace_level, 'MODEL_TRACE');
+    await keepWholeModel(store, MODEL);
+    assert.deepEqual(await all(store.collection(EVALUATION_DOCUMENTS).find({})), [evaluation]);
+    assert.deepEqual(await all(store.collection(PERFORMANCE_DOCUMENTS).find({})), [performance]);
   });
 
   it('does not exist for a model that failed', async () => {
@@ -78,12 +118,13 @@ describe('a whole model in the form of the platform', () => {
     await withDatabase(uri, async (db) => {
       const [evaluation] = await db
         .collection('evaluation')
-        .find({ 'model.name': 'resnet18', batch_size: 4 })
+        .find({ 'model.name': 'ResNet_18', 'model.version': '1.0', batch_size: 4 })
         .toArray();
       assert(evaluation?.['created_at'] instanceof Date);
       const performance = await db.collection('performance').findOne({ _id: evaluation['performance_id'] as never });
+      assert.equal(performance?.['trace_level'], 2);
       assert.deepEqual(
-        predictionsIn(performance?.['trace'] as Trace),
+        predictionsIn(embeddedSpans(performance as unknown as PerformanceDocument)),
         RUN_MS.map((ms) => ms * 1000),
       );
     });

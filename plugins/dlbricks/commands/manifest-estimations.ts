@@ -62,7 +62,9 @@ export async function estimationsOfManifest(
       const protocol = askedProtocol(options, loaded.protocol);
       const { remeasure } = options;
       const evaluation = manifest.name;
-      estimations.push({ evaluation, models, unusable, settings, threads, batch, protocol, limits, remeasure });
+      const traceUrlTemplate = loaded.manifest.trace_url_template;
+      const settled = { settings, threads, batch, protocol, limits, remeasure, traceUrlTemplate };
+      estimations.push({ evaluation, models, unusable, ...settled });
     }
   }
   if (options.quiet !== true) for (const note of notes) host.warn(`note: ${note}`);

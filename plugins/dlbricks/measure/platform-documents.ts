@@ -1,4 +1,5 @@
 import {
+  type BenchmarkAgent,
   keepWholeModel,
   type KnownResults,
   type LoadedModel,
@@ -8,20 +9,31 @@ import {
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
+/** Where the documents go, and what they name. */
+export interface DocumentsContext {
+  readonly store: ResultStore;
+  readonly agent: Pick<BenchmarkAgent, 'host'>;
+  /** Where a tracing server has a trace, as the manifest says it. */
+  readonly traceUrlTemplate?: string | undefined;
+}
+
 /** Writes the platform's own documents for every measurement of a whole model. It is idempotent. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],
   results: KnownResults,
   settings: MeasureSettings,
-  store: ResultStore,
+  { store, agent, traceUrlTemplate }: DocumentsContext,
 ): Promise<void> {
-  for (const [index, { name, model }] of loaded.entries()) {
+  const host = await agent.host();
+  for (const [index, { name, manifest, model }] of loaded.entries()) {
     const benchmark = prepared[index]?.whole;
     if (benchmark === undefined) continue;
     for (const occasion of [FIRST_OCCASION, SECOND_OCCASION]) {
       const measurement = results.get({ benchmark, occasion, ...settings });
-      if (measurement !== undefined) await keepWholeModel(store, { name, batchSize: batchSizeOf(model), measurement });
+      if (measurement === undefined) continue;
+      const whole = { name, manifest, batchSize: batchSizeOf(model), host, measurement };
+      await keepWholeModel(store, whole, { traceUrlTemplate });
     }
   }
 }

@@ -1,5 +1,9 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { BenchmarkServiceService, type Measurement } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import {
+  BenchmarkServiceService,
+  type DescribeSystemResponse,
+  type Measurement,
+} from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
@@ -7,7 +11,7 @@ import type { LayerTrace } from '../layer-trace.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
-import { runOptionsOf } from '../../measurement/system.js';
+import { type RunOptions, runOptionsOf } from '../../measurement/system.js';
 import * as wire from '../wire/benchmark-wire.js';
 
 const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
@@ -44,6 +48,10 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       const message = `the agent at ${address} gives an answer that this version does not understand`;
       throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
     }
+  }
+
+  function describe(runOptions: RunOptions): Promise<DescribeSystemResponse> {
+    return client.unary(describeSystem, { runOptions }, { deadlineMs: DESCRIBE_DEADLINE_MS });
   }
 
   function measurementOf(message: Measurement | undefined, request: MeasureRequest): MeasuredRequest['measurement'] {
@@ -107,17 +115,17 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
 
   return traces.ofEveryCall({
     async system(runOptions) {
-      const response = await client.unary(describeSystem, { runOptions }, { deadlineMs: DESCRIBE_DEADLINE_MS });
-      return understand(() => wire.fromWireSystem(response.system));
+      const { system } = await describe(runOptions);
+      return understand(() => wire.fromWireSystem(system));
+    },
+
+    async host() {
+      const { hostname } = await describe(ANY_RUN);
+      return hostname === '' ? address : hostname;
     },
 
     async measuresTogether() {
-      const response = await client.unary(
-        describeSystem,
-        { runOptions: ANY_RUN },
-        { deadlineMs: DESCRIBE_DEADLINE_MS },
-      );
-      return response.measuresTogether;
+      return (await describe(ANY_RUN)).measuresTogether;
     },
 
     async *measure(requests, options = {}) {

@@ -40,6 +40,7 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
     system: (runOptions) => agent.system(runOptions),
+    host: () => agent.host(),
     measuresTogether: () => agent.measuresTogether(),
     measure: (requests, options) => agent.measure(requests, options),
     trace: (request, level, options) => agent.trace(request, level, options),

@@ -24,6 +24,7 @@ export class TakenTraces {
     };
     return {
       system: (...request) => (remember(), agent.system(...request)),
+      host: () => agent.host(),
       measuresTogether: () => agent.measuresTogether(),
       measure: (...request) => (remember(), agent.measure(...request)),
       trace: (...request) => (remember(), agent.trace(...request)),

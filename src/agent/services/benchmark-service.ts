@@ -1,3 +1,4 @@
+import os from 'node:os';
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
   BenchmarkServiceService,
@@ -77,7 +78,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
   const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
     void calls.answer(call, callback, () => {
       const system = describeSystem(machine, framework, fromWireRunOptions(call.request.runOptions));
-      return { system: toWireSystem(system), measuresTogether };
+      return { system: toWireSystem(system), measuresTogether, hostname: os.hostname() };
     });
   };
 

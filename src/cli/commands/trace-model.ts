@@ -14,6 +14,7 @@ import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import { runOptionsOf, type System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
+import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
@@ -111,10 +112,10 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .action(async (reference: string, options: TraceModelOptions) => {
       const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
       const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
-      await host.openStore(store);
+      const results = await host.openStore(store);
       const loaded = await host.loadModel(reference, { batch, dimensions: dimension, signal: host.signal });
       checkDimensions([loaded], dimension);
-      const { name, model } = loaded;
+      const { name, manifest, model } = loaded;
       const agent = await host.connect(address, framework);
       const runOptions = runOptionsOf(threads);
       const system = await agent.system(runOptions);
@@ -135,11 +136,14 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
           const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
           const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
           const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
-          return { layers, traceId: tracing.traceId() };
+          return { layers, traceId: tracing.traceId() ?? '' };
         }),
       );
       progress.stop();
       const { traceId, layers } = measured;
+      const endedAt = new Date().toISOString();
+      const evaluated = { name, manifest, batchSize: batch, system, host: await agent.host(), endedAt, traceId };
+      await keepLayers(results, { ...evaluated, ...layers });
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
       const table = kernelTable(layers);
       if (json === true) {

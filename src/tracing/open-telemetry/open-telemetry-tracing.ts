@@ -10,6 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { Interceptor, ServerInterceptor } from '@grpc/grpc-js';
+import type { tracing as sdk } from '@opentelemetry/sdk-node';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import {
   NO_SPAN,
@@ -26,6 +27,7 @@ import { unixNanoNow } from '../unix-time.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { hrTimeOf } from './hr-time.js';
 import { levelIn, withLevel } from './level-in-context.js';
+import { readableSpanOf } from './readable-span.js';
 import { serverInterceptor } from './server-interceptor.js';
 import type { SpanKeeper } from './span-keeper.js';
 
@@ -37,6 +39,8 @@ const SPANS_PER_FLUSH = 1024;
 
 export interface OpenTelemetryParts {
   readonly keeper: SpanKeeper;
+  /** Those that send spans to a tracing server. */
+  readonly senders: readonly sdk.SpanProcessor[];
   readonly flush: () => Promise<void>;
   readonly shutDown: () => Promise<void>;
 }
@@ -102,12 +106,15 @@ export class OpenTelemetryTracing implements Tracing {
     for (const child of children) await this.#recordOne(child, inside, asked);
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
     span.end(hrTimeOf(startUnixNano + BigInt(durationNs)));
+    await this.#flushSometimes();
+  }
+
+  async #flushSometimes(): Promise<void> {
     this.#sinceFlush++;
-    if (this.#sinceFlush >= SPANS_PER_FLUSH) {
-      this.#sinceFlush = 0;
-      // Failures to export spans are reported at the end.
-      await this.#parts.flush().catch(() => {});
-    }
+    if (this.#sinceFlush < SPANS_PER_FLUSH) return;
+    this.#sinceFlush = 0;
+    // Failures to export spans are reported at the end.
+    await this.#parts.flush().catch(() => {});
   }
 
   #start(
@@ -161,6 +168,17 @@ export class OpenTelemetryTracing implements Tracing {
 
   keepSpansIn(sink: SpanSink | undefined): Promise<void> {
     return this.#parts.keeper.keepIn(sink);
+  }
+
+  get isSending(): boolean {
+    return this.#parts.senders.length > 0;
+  }
+
+  async send(spans: readonly SpanDocument[]): Promise<void> {
+    for (const span of spans) {
+      for (const sender of this.#parts.senders) sender.onEnd(readableSpanOf(span));
+      await this.#flushSometimes();
+    }
   }
 
   flush(): Promise<void> {

@@ -18,15 +18,15 @@ async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.Span
   }
 }
 
-/** The batches' sizes and delays are the processor's to read: OTEL_BSP_*. */
-async function processors(environment: EnvironmentVariables): Promise<sdk.SpanProcessor[]> {
-  return Promise.all(
-    tracesExportersIn(environment).map(async (exporter) => {
-      return exporter === 'console'
-        ? new sdkTracing.SimpleSpanProcessor(new sdkTracing.ConsoleSpanExporter())
-        : new sdkTracing.BatchSpanProcessor(await otlpExporter(environment));
-    }),
-  );
+/** Senders to a tracing server. The batches' sizes and delays are the processor's to read: OTEL_BSP_*. */
+async function sendersIn(environment: EnvironmentVariables): Promise<readonly sdk.SpanProcessor[]> {
+  if (!tracesExportersIn(environment).includes('otlp')) return [];
+  return [new sdkTracing.BatchSpanProcessor(await otlpExporter(environment))];
+}
+
+function printersIn(environment: EnvironmentVariables): readonly sdk.SpanProcessor[] {
+  if (!tracesExportersIn(environment).includes('console')) return [];
+  return [new sdkTracing.SimpleSpanProcessor(new sdkTracing.ConsoleSpanExporter())];
 }
 
 /**
@@ -49,7 +49,8 @@ function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetector
  */
 export async function startOpenTelemetry({ serviceName, environment }: TracingOptions): Promise<Tracing> {
   const keeper = new SpanKeeper();
-  const exporting = await processors(environment);
+  const senders = await sendersIn(environment);
+  const exporting = [...senders, ...printersIn(environment)];
   const node = new NodeSDK({
     ...(namesService(environment) ? {} : { serviceName }),
     ...resourceOf(),
@@ -61,6 +62,7 @@ export async function startOpenTelemetry({ serviceName, environment }: TracingOp
   node.start();
   return new OpenTelemetryTracing({
     keeper,
+    senders,
     flush: async () => void (await Promise.all(exporting.map((processor) => processor.forceFlush()))),
     shutDown: async () => {
       setActiveTracing(undefined);

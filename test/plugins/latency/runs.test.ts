@@ -21,7 +21,7 @@ async function fill(store: ResultStore): Promise<void> {
     const occasion = index + 1;
     const measurement = sampleMeasurement(1, { occasion, outcome: { kind: 'samples', runMs, warmupMs: [] } });
     await store.putMeasurement(measurement);
-    await keepWholeModel(store, { name: 'four', batchSize: 8, measurement });
+    await keepWholeModel(store, { name: 'four', batchSize: 8, host: 'bench-1', measurement });
   }
   await store.putMeasurement(sampleMeasurement(2));
 }

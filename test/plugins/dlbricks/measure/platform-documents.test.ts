@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { keepPlatformDocuments } from '../../../../plugins/dlbricks/measure/platform-documents.js';
 import { KnownResults } from '../../../../src/measuring/known-results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from '../../../../plugins/dlbricks/measure/tasks.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Model } from '../../../../src/onnx/model/model.js';
 import { EVALUATION_DOCUMENTS } from '../../../../src/platform-documents/documents.js';
 import type { LoadedModel } from '../../../../src/registry/load-model.js';
@@ -31,7 +32,8 @@ async function kept(model: LoadedModel, ...occasions: readonly number[]) {
     results.put(sampleMeasurement(0, { signature: prepared.whole.signature, occasion, measuredAt }));
   }
   const store = await openMemoryStore();
-  await keepPlatformDocuments([model], [prepared], results, SETTINGS, store);
+  const agent = createFakeAgent({ latencyOf: () => 1 });
+  await keepPlatformDocuments([model], [prepared], results, SETTINGS, { store, agent });
   const documents = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
   return documents.map(({ model: { name }, batch_size: size }) => [name, size]);
 }

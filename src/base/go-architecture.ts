@@ -1,0 +1,13 @@
+/** Go's names of architectures that differ from those of Node.js. Source: Go's `go tool dist list`. */
+const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ['x64', 'amd64'],
+  ['ia32', '386'],
+  // Node.js has no name of its own for little-endian machines, which all of Linux on POWER are.
+  ['ppc64', 'ppc64le'],
+  ['mipsel', 'mipsle'],
+]);
+
+/** An architecture as the platform names it, by Go's GOARCH: x64 is amd64. @param architecture as Node.js names it */
+export function goArchitecture(architecture: string): string {
+  return GO_ARCHITECTURES.get(architecture) ?? architecture;
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { goArchitecture } from '../base/go-architecture.js';
+import type { System } from '../measurement/system.js';
+import type { SpanDocument } from '../tracing/span-document.js';
+import { TRACE_LEVELS } from '../tracing/trace-level.js';
+import type { EvaluationDocument, PerformanceDocument } from './documents.js';
+import { embeddedTrace } from './embedded-trace.js';
+import type { Evaluated } from './evaluated.js';
+import { evaluationTrace } from './evaluation-trace.js';
+import { traceSpans } from './trace-spans.js';
+
+export interface EvaluatedDocuments {
+  readonly evaluation: EvaluationDocument;
+  /** Without a `trace_url`. */
+  readonly performance: PerformanceDocument;
+  /** The trace that is embedded in it. */
+  readonly spans: readonly SpanDocument[];
+}
+
+/** Version of a model without a manifest: the first version of the platform's models. */
+const MODEL_VERSION = '1.0';
+
+/** Identifiers of the documents of an evaluation. */
+export function idsOf({ id }: Evaluated): { readonly evaluation: string; readonly performance: string } {
+  return { evaluation: objectId(`evaluation ${id}`), performance: objectId(`performance ${id}`) };
+}
+
+/** The two documents of an evaluation, and its trace. The same evaluation has the same documents. */
+export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
+  const { id, model, system, host, level } = evaluated;
+  const created_at = new Date(evaluated.endedAt).toISOString();
+  const framework = { name: system.framework, version: system.frameworkVersion };
+  const ids = idsOf(evaluated);
+  const version = model.manifest?.version ?? MODEL_VERSION;
+  // Runs that are measured again are another trace.
+  const seed = `${id} ${created_at}`;
+  const resource = { 'service.name': 'mlmodelscope', 'host.name': host };
+  const spans = traceSpans(seed, resource, evaluationTrace({ ...evaluated, version }));
+  return {
+    spans,
+    performance: {
+      _id: ids.performance,
+      created_at,
+      trace: embeddedTrace(spans),
+      trace_level: TRACE_LEVELS.indexOf(level),
+      trace_url: '',
+    },
+    evaluation: {
+      _id: ids.evaluation,
+      run_id: objectId(evaluated.runId),
+      created_at,
+      framework,
+      model: { name: model.name, version, framework: model.manifest?.framework ?? framework },
+      dataset_category: '',
+      dataset_name: 'values from a seed',
+      machine_architecture: goArchitecture(system.architecture),
+      using_gpu: system.runOptions.executionProvider !== 'cpu',
+      batch_size: model.batchSize,
+      hostname: host,
+      trace_level: level,
+      performance_id: ids.performance,
+      public: false,
+      machine_information: machineOf(system, host),
+      gpu_driver: '',
+      metadata: { ...evaluated.metadata, system: system.fingerprint, threads: String(system.runOptions.threads) },
+    },
+  };
+}
+
+function machineOf(system: System, hostname: string): EvaluationDocument['machine_information'] {
+  return {
+    hostname,
+    kernelarch: system.architecture,
+    osname: system.operatingSystem,
+    memtotal: Math.round(system.memoryBytes / 1024),
+    cpu: [
+      {
+        modelname: system.processor,
+        cpucores: system.cores,
+        cachesize: `${Math.round(system.cacheBytes / 1024)} KB`,
+        flags: [...system.processorFeatures],
+      },
+    ],
+  };
+}
+
+/** The same thing has the same identifier in every store. */
+function objectId(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,49 @@
+import type { System } from '../measurement/system.js';
+import type { TraceLevel } from '../tracing/trace-level.js';
+
+/** A framework by name and version, or by the range of versions that a manifest asks for. */
+export interface NamedFramework {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A model as the platform knows it. */
+export interface EvaluatedModel {
+  readonly name: string;
+  /** What its manifest says, in its words; undefined for a model without one. */
+  readonly manifest?: { readonly version: string; readonly framework: NamedFramework } | undefined;
+  readonly batchSize: number;
+}
+
+/** A layer of a run, as the platform's analyses read it. */
+export interface EvaluatedLayer {
+  readonly name: string;
+  readonly opName: string;
+  /** Of its outputs: [1,64,56,56]. */
+  readonly shape: string;
+  readonly durationMs: number;
+}
+
+/** One run of the whole model. */
+export interface EvaluatedRun {
+  readonly durationMs: number;
+  /** In the order in which they are executed; none where layers were not traced. */
+  readonly layers: readonly EvaluatedLayer[];
+}
+
+/** Runs of one model at one level of tracing: what the platform calls an evaluation. */
+export interface Evaluated {
+  /** Decides the documents' identifiers. */
+  readonly id: string;
+  readonly runId: string;
+  readonly model: EvaluatedModel;
+  readonly system: System;
+  /** Name of the agent's host. */
+  readonly host: string;
+  /** The end of the last run, ISO 8601. */
+  readonly endedAt: string;
+  readonly level: Extract<TraceLevel, 'MODEL_TRACE' | 'FRAMEWORK_TRACE'>;
+  readonly warmupMs: readonly number[];
+  readonly runs: readonly EvaluatedRun[];
+  readonly metadata: Readonly<Record<string, string>>;
+}

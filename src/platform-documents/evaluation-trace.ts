@@ -1,0 +1,78 @@
+import type { Evaluated, EvaluatedLayer } from './evaluated.js';
+import type { PlainSpan } from './trace-spans.js';
+
+function microseconds(ms: number): number {
+  return Math.round(ms * 1000);
+}
+
+function layerSpans(layers: readonly EvaluatedLayer[], runMicros: number): readonly PlainSpan[] {
+  let startMicros = runMicros;
+  return layers.map(({ name, opName, shape, durationMs }, index) => {
+    const durationMicros = microseconds(durationMs);
+    const span = {
+      name: name === '' ? opName : name,
+      startMicros,
+      durationMicros,
+      // Text, as the platform's agents write it.
+      attributes: { trace_level: 'FRAMEWORK_TRACE', layer_sequence_index: String(index), op_name: opName, shape },
+      children: [],
+    };
+    startMicros += durationMicros;
+    return span;
+  });
+}
+
+/**
+ * The trace of an evaluation, with the names and tags of the platform's agents (c3sr/dlframework, predict_urls.go): a
+ * `c_predict` span for each run, and the run's layers as its children. Only durations are measured: the runs are laid
+ * out one after another, up to the end of the last one, and so are the layers of each.
+ */
+export function evaluationTrace({
+  model,
+  version,
+  system,
+  endedAt,
+  level,
+  warmupMs,
+  runs,
+}: Evaluated & { readonly version: string }): PlainSpan {
+  const sum = (micros: readonly number[]): number => micros.reduce((total, one) => total + one, 0);
+  const warmUpMicros = sum(warmupMs.map(microseconds));
+  const totalMicros = warmUpMicros + sum(runs.map(({ durationMs }) => microseconds(durationMs)));
+  const startMicros = Date.parse(endedAt) * 1000 - totalMicros;
+  const application = { trace_level: 'APPLICATION_TRACE' };
+  let next = startMicros + warmUpMicros;
+  const batches = runs.map(({ durationMs, layers }, batch_index): PlainSpan => {
+    const times = { startMicros: next, durationMicros: microseconds(durationMs) };
+    next += times.durationMicros;
+    const attributes = { trace_level: 'MODEL_TRACE', evaluation_trace_level: level, batch_size: model.batchSize };
+    const prediction = { name: 'c_predict', ...times, attributes, children: layerSpans(layers, times.startMicros) };
+    return { name: 'evaluate_batch', ...times, attributes: { ...application, batch_index }, children: [prediction] };
+  });
+  // Warm-ups have no c_predict: analyses average all of these.
+  const warmUp = {
+    name: 'warm_up',
+    startMicros,
+    durationMicros: warmUpMicros,
+    attributes: { ...application, num_warmup_batches: warmupMs.length },
+    children: [],
+  };
+  return {
+    name: 'evaluation_predict_urls',
+    startMicros,
+    durationMicros: totalMicros,
+    attributes: {
+      ...application,
+      evaluation_trace_level: level,
+      framework_name: system.framework,
+      framework_version: system.frameworkVersion,
+      model_name: model.name,
+      model_version: version,
+      batch_size: model.batchSize,
+      use_gpu: system.runOptions.executionProvider !== 'cpu',
+      num_warmup_batches: warmupMs.length,
+      num_batches: runs.length,
+    },
+    children: [warmUp, ...batches],
+  };
+}

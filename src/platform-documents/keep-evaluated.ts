@@ -1,0 +1,43 @@
+import type { ResultStore } from '../store/result-store.js';
+import { traceUrl, traceUrlTemplateOf } from '../tracing/trace-url.js';
+import { activeTracing } from '../tracing/tracing.js';
+import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from './documents.js';
+import { documentsOf, idsOf } from './documents-of.js';
+import type { Evaluated } from './evaluated.js';
+
+export interface KeepOptions {
+  /** Where a tracing server has a trace; by default what the environment says. */
+  readonly traceUrlTemplate?: string | undefined;
+}
+
+/**
+ * Stores an evaluation in the platform's form: an `evaluation`, and a `performance` with its trace. Where traces are
+ * sent to a tracing server whose addresses are known, the trace is sent there as well, once. It is idempotent.
+ *
+ * @throws PlatformError `storage` as the store does, `usage` for a template in the environment that is none
+ */
+export async function keepEvaluated(
+  store: ResultStore,
+  evaluated: Evaluated,
+  { traceUrlTemplate = traceUrlTemplateOf(process.env) }: KeepOptions = {},
+): Promise<void> {
+  const evaluations = store.collection(EVALUATION_DOCUMENTS);
+  const performances = store.collection(PERFORMANCE_DOCUMENTS);
+  const ids = idsOf(evaluated);
+  const stored = await evaluations.get({ _id: ids.evaluation });
+  // The same runs, stored before by this version: they stay with the host and the address that they have.
+  const isSame = stored?.gpu_driver !== undefined && Date.parse(stored.created_at) === Date.parse(evaluated.endedAt);
+  const before = isSame ? await performances.get({ _id: ids.performance }) : undefined;
+  const host = isSame ? stored.hostname : evaluated.host;
+  const { evaluation, performance, spans } = documentsOf({ ...evaluated, host });
+  let trace_url = before?.trace_url ?? '';
+  const tracing = activeTracing();
+  if (traceUrlTemplate !== undefined && tracing?.isSending === true) {
+    const url = traceUrl(traceUrlTemplate, spans[0]?.trace_id ?? '');
+    if (url !== trace_url) await tracing.send(spans);
+    trace_url = url;
+  }
+  // Documents that others refer to are stored first.
+  await performances.put({ ...performance, trace_url });
+  await evaluations.put(evaluation);
+}

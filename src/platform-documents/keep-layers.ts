@@ -1,0 +1,72 @@
+import type { System } from '../measurement/system.js';
+import type { ResultStore } from '../store/result-store.js';
+import type { EvaluatedModel, EvaluatedRun } from './evaluated.js';
+import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
+
+/** A kernel of a model, over all runs that executed it. */
+interface TracedKernel {
+  /** 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. */
+  readonly sequenceIndex: string;
+  readonly name: string;
+  readonly opName: string;
+  readonly shape: string;
+  readonly runMs: readonly number[];
+}
+
+/** A model whose kernels were traced. */
+export interface LayeredModel extends EvaluatedModel {
+  /** Of the trace that the runs are in. */
+  readonly traceId: string;
+  /** Name of the agent's host. */
+  readonly host: string;
+  readonly system: System;
+  /** ISO 8601. */
+  readonly endedAt: string;
+  /** Runs without and with the runtime's profile. */
+  readonly untracedMs: readonly number[];
+  readonly tracedMs: readonly number[];
+  readonly kernels: readonly TracedKernel[];
+}
+
+/** Kernels inside of another one's subgraphs are in its time, and the platform's layers do not nest. */
+function isOutermost({ sequenceIndex }: TracedKernel): boolean {
+  return !sequenceIndex.includes('-');
+}
+
+function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[] {
+  const layers = kernels.filter(isOutermost);
+  return tracedMs.map((durationMs, run) => ({
+    durationMs,
+    layers: layers.flatMap(({ name, opName, shape, runMs }) => {
+      const layerMs = runMs[run];
+      return layerMs === undefined ? [] : [{ name, opName, shape, durationMs: layerMs }];
+    }),
+  }));
+}
+
+/**
+ * Stores a model whose kernels were traced in the platform's form: an evaluation at FRAMEWORK_TRACE with its layers,
+ * and one at MODEL_TRACE with the runs that nothing slowed down, as the platform has one evaluation for each level.
+ *
+ * @throws PlatformError as {@link keepEvaluated}
+ */
+export async function keepLayers(store: ResultStore, layered: LayeredModel, options?: KeepOptions): Promise<void> {
+  const { traceId, host, system, endedAt, untracedMs, name, manifest, batchSize } = layered;
+  const common = {
+    runId: traceId,
+    model: { name, manifest, batchSize },
+    system,
+    host,
+    endedAt,
+    warmupMs: [],
+    metadata: { trace_id: traceId },
+  };
+  const untraced = untracedMs.map((durationMs) => ({ durationMs, layers: [] }));
+  const levels = [
+    { level: 'MODEL_TRACE', runs: untraced },
+    { level: 'FRAMEWORK_TRACE', runs: tracedRuns(layered) },
+  ] as const;
+  for (const { level, runs } of levels) {
+    await keepEvaluated(store, { ...common, id: `${traceId} ${level}`, level, runs }, options);
+  }
+}

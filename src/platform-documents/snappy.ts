@@ -1,0 +1,65 @@
+/*
+ * Snappy's block format, in which the platform embeds traces. Source: google/snappy, format_description.txt: the length
+ * of the text as a varint, then literals and copies of what came before. This is the compressor alone, because nothing
+ * here reads such traces; the one library for it that needs no compiler has had no release since 2022.
+ */
+
+/** Copies of fewer bytes save nothing. */
+const SHORTEST_COPY = 4;
+/** A copy of one element has at most so many bytes, and reaches back at most so far. */
+const LONGEST_COPY = 64;
+const FARTHEST = 0xffff;
+
+const HASH_BITS = 14;
+
+/** A varint: 7 bits a byte, the lowest first. */
+function varint(value: number): readonly number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  return [...bytes, rest];
+}
+
+/** What stands before a literal: lengths up to 60 are in the tag, others in the four bytes after it. */
+function literalTag(length: number): readonly number[] {
+  if (length <= 60) return [(length - 1) << 2];
+  const less = length - 1;
+  return [63 << 2, less & 0xff, (less >>> 8) & 0xff, (less >>> 16) & 0xff, less >>> 24];
+}
+
+/** A copy with a two-byte offset. */
+function copyTag(offset: number, length: number): readonly number[] {
+  return [((length - 1) << 2) | 2, offset & 0xff, offset >>> 8];
+}
+
+/** Compresses bytes, so that every Snappy library can decompress them. */
+export function snappyCompress(input: Buffer): Buffer {
+  const parts: Uint8Array[] = [Uint8Array.from(varint(input.length))];
+  /** Where four bytes with this hash were last, plus 1. */
+  const seen = new Int32Array(1 << HASH_BITS);
+  let literalStart = 0;
+  const literalUpTo = (end: number): void => {
+    if (end === literalStart) return;
+    parts.push(Uint8Array.from(literalTag(end - literalStart)), input.subarray(literalStart, end));
+  };
+  for (let at = 0; at + SHORTEST_COPY <= input.length;) {
+    const word = input.readUInt32LE(at);
+    const hash = Math.imul(word, 0x1e35a7bd) >>> (32 - HASH_BITS);
+    const before = (seen[hash] ?? 0) - 1;
+    seen[hash] = at + 1;
+    if (before < 0 || at - before > FARTHEST || input.readUInt32LE(before) !== word) {
+      at++;
+      continue;
+    }
+    let length = SHORTEST_COPY;
+    while (length < LONGEST_COPY && at + length < input.length && input[before + length] === input[at + length]) {
+      length++;
+    }
+    literalUpTo(at);
+    parts.push(Uint8Array.from(copyTag(at - before, length)));
+    at += length;
+    literalStart = at;
+  }
+  literalUpTo(input.length);
+  return Buffer.concat(parts);
+}

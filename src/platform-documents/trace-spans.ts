@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { SpanAttributeValue, SpanDocument } from '../tracing/span-document.js';
+
+/** A span before it is given its identifiers. Times are whole microseconds, as in the platform's traces. */
+export interface PlainSpan {
+  readonly name: string;
+  /** Since 1970. */
+  readonly startMicros: number;
+  readonly durationMicros: number;
+  readonly attributes: Readonly<Record<string, SpanAttributeValue>>;
+  readonly children: readonly PlainSpan[];
+}
+
+const NS_PER_MICROSECOND = 1000n;
+
+/**
+ * One trace of one process, the root first.
+ *
+ * @param seed decides the identifiers: the same trace made again is the same
+ * @param resource the process
+ */
+export function traceSpans(seed: string, resource: SpanDocument['resource'], root: PlainSpan): readonly SpanDocument[] {
+  const trace_id = hash(seed).slice(0, 32);
+  const spans: SpanDocument[] = [];
+  const add = ({ name, startMicros, durationMicros, attributes, children }: PlainSpan, parent: string): void => {
+    const span_id = hash(`${seed} ${spans.length}`).slice(0, 16);
+    spans.push({
+      trace_id,
+      span_id,
+      parent_span_id: parent,
+      name,
+      kind: 'internal',
+      start_unix_nano: `${BigInt(startMicros) * NS_PER_MICROSECOND}`,
+      end_unix_nano: `${BigInt(startMicros + durationMicros) * NS_PER_MICROSECOND}`,
+      attributes,
+      status: 'unset',
+      status_message: '',
+      resource,
+    });
+    for (const child of children) add(child, span_id);
+  };
+  add(root, '');
+  return spans;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,42 @@
+import { type Attributes, type HrTime, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import { resources, type tracing as sdk } from '@opentelemetry/sdk-node';
+import { SPAN_KINDS, type SpanDocument } from '../span-document.js';
+import { hrTimeOf } from './hr-time.js';
+
+const STATUSES = {
+  unset: SpanStatusCode.UNSET,
+  ok: SpanStatusCode.OK,
+  error: SpanStatusCode.ERROR,
+} as const satisfies Record<SpanDocument['status'], SpanStatusCode>;
+
+/** A list keeps its elements; the SDK's types allow only lists of one type. */
+function attributesOf(attributes: SpanDocument['attributes']): Attributes {
+  return attributes as Attributes;
+}
+
+/** A stored span as the SDK's exporters take it: the inverse of documentOf. */
+export function readableSpanOf(span: SpanDocument): sdk.ReadableSpan {
+  const { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, status_message: message } = span;
+  const [start, end] = [BigInt(span.start_unix_nano), BigInt(span.end_unix_nano)];
+  const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: TraceFlags.SAMPLED });
+  const duration: HrTime = hrTimeOf(end - start);
+  return {
+    name: span.name,
+    kind: SPAN_KINDS.indexOf(span.kind),
+    spanContext: () => contextOf(spanId),
+    ...(parentSpanId === '' ? {} : { parentSpanContext: contextOf(parentSpanId) }),
+    startTime: hrTimeOf(start),
+    endTime: hrTimeOf(end),
+    duration,
+    status: { code: STATUSES[span.status], message },
+    attributes: attributesOf(span.attributes),
+    links: [],
+    events: [],
+    ended: true,
+    resource: resources.resourceFromAttributes(attributesOf(span.resource)),
+    instrumentationScope: { name: 'mlmodelscope' },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}

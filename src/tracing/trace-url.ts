@@ -1,0 +1,30 @@
+import { PlatformError } from '../base/errors.js';
+import { ownValue } from '../base/own-value.js';
+import type { EnvironmentVariables } from './environment.js';
+
+/** Names the addresses of traces for commands that are not told otherwise. */
+export const TRACE_URL_VARIABLE = 'MLMODELSCOPE_TRACE_URL_TEMPLATE';
+
+/** Stands for a trace's id, 32 hexadecimal digits. */
+const TRACE_ID = '{trace_id}';
+
+/** What a template has to be, for messages. */
+export const TRACE_URL_TEMPLATE = `a URL such as http://jaeger:16686/api/traces/${TRACE_ID}?raw=true`;
+
+/** Whether a text is a template of the addresses at which a tracing server gives traces as Jaeger's JSON. */
+export function isTraceUrlTemplate(text: string): boolean {
+  return text.includes(TRACE_ID) && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
+}
+
+/** The template that the environment has. @throws PlatformError `usage` for a text that is none */
+export function traceUrlTemplateOf(environment: EnvironmentVariables): string | undefined {
+  const text = ownValue(environment, TRACE_URL_VARIABLE);
+  if (text === undefined || text === '') return undefined;
+  if (isTraceUrlTemplate(text)) return text;
+  throw new PlatformError('usage', `${TRACE_URL_VARIABLE}: expected ${TRACE_URL_TEMPLATE}`);
+}
+
+/** Where a trace is. */
+export function traceUrl(template: string, traceId: string): string {
+  return template.replaceAll(TRACE_ID, traceId);
+}
