@@ -1,4 +1,4 @@
-import type { ModelReport, Report } from '../../plugins/dlbricks/report/report.js';
+import type { ModelReport, Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
 import type { Configuration } from './configurations.js';
 import type { Outcome } from './run-configuration.js';

@@ -1,7 +1,7 @@
 import { runEstimation } from '../../plugins/dlbricks/estimation.js';
 import type { MeasuringContext } from '../../src/measuring/measuring.js';
 import type { EstimateResult } from '../../plugins/dlbricks/report/evaluation-result.js';
-import type { Report } from '../../plugins/dlbricks/report/report.js';
+import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';
 import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/plugin-api.js';
 import { loadModel } from '../../src/registry/load-model.js';

@@ -13,7 +13,8 @@ import { granularityOf } from './bricks/prepare-model.js';
 import { type EstimateRequest, evaluateAll } from './evaluate.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
-import { type Report, reportOf } from './report/report.js';
+import type { Report } from './report/report-schema.js';
+import { reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
 /** What to estimate, from a command line or from a manifest on a server. */

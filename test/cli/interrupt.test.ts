@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { Report } from '../../plugins/dlbricks/report/report.js';
+import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { isRunning, measuringProcessesOf, needsLinux, until } from '../agent/support/processes.js';
 import { deadline, type StartOptions, workplace } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';

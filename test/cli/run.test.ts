@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
-import { reportsSchema } from '../../plugins/dlbricks/report/report.js';
+import { reportsSchema } from '../../plugins/dlbricks/report/report-schema.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';

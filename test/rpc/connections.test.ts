@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ServerHttp2Stream } from 'node:http2';
 import net from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { Connections } from '../../src/rpc/connections.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/rpc/limits.js';
 import { until } from '../support/until.js';
+
+/** A stream of a session whose closing is counted. */
+function streamOf(session: { closed: number }): ServerHttp2Stream {
+  const close = (): void => void session.closed++;
+  return Object.assign(new EventEmitter(), { session: { close } }) as unknown as ServerHttp2Stream;
+}
 
 /** A listener whose connections are kept account of; `connect` makes one, `look` has them looked at. */
 async function listening(t: TestContext, changes: Partial<ServerLimits>) {
@@ -56,6 +63,22 @@ describe('connections', { timeout: 20_000 }, () => {
     connections.receive(calling.peer).end();
     await until(() => connections.size === 1);
     assert.deepEqual([calling.isOpen(), silent.isOpen()], [true, false]);
+  });
+
+  test('are idle, and closed for it, when their last call has ended and not before', async (t) => {
+    const { connections, connect } = await listening(t, { idleMs: 1000 });
+    const { peer } = await connect();
+    t.mock.timers.reset();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const session = { closed: 0 };
+    const [first, second] = [streamOf(session), streamOf(session)];
+    for (const stream of [first, second]) connections.opened(peer, stream);
+    first.emit('close');
+    t.mock.timers.tick(5000);
+    assert.equal(session.closed, 0);
+    second.emit('close');
+    t.mock.timers.tick(1000);
+    assert.equal(session.closed, 1);
   });
 
   test('are all closed at the end', async (t) => {

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { reportSchema } from '../../plugins/dlbricks/report/report.js';
+import { reportSchema } from '../../plugins/dlbricks/report/report-schema.js';
 import { makeAuthority } from '../../test/rpc/support/certificates.js';
 import { assertEndsOnce, storedEvents } from '../checks/ends-once.js';
 import { assertNoOrphan } from '../checks/no-orphan.js';

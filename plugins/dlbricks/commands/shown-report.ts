@@ -1,6 +1,6 @@
 import type { Shown } from '../../../src/plugin-api.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
-import type { Report } from '../report/report.js';
+import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';

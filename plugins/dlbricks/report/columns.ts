@@ -1,6 +1,6 @@
 import { type Column, oneLine } from '../../../src/plugin-api.js';
 import { isAlike } from './configuration.js';
-import type { ModelReport, Report } from './report.js';
+import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
 /** A row of the table: a model of one of the reports. */

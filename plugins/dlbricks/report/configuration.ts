@@ -1,4 +1,4 @@
-import type { Report } from './report.js';
+import type { Report } from './report-schema.js';
 import { counted } from './words.js';
 
 /** Where a report's graphs were cut, in words. */

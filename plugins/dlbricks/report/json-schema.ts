@@ -1,5 +1,5 @@
 import { z } from '../../../src/plugin-api.js';
-import { reportSchema, reportsSchema } from './report.js';
+import { reportSchema, reportsSchema } from './report-schema.js';
 
 const UNITS =
   'Times are in milliseconds where a name ends in _ms, in seconds where it ends in _seconds. null: not known.';

@@ -1,6 +1,6 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import { columnsFor, rowsOf } from './columns.js';
-import type { ModelReport, Report, reportsSchema } from './report.js';
+import type { ModelReport, Report, reportsSchema } from './report-schema.js';
 import { summaryLines } from './summary-lines.js';
 
 /** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */

@@ -1,5 +1,5 @@
 import type { ShownResult, ShowOptions } from '../../../src/plugin-api.js';
-import { type Report, reportSchema } from './report.js';
+import { type Report, reportSchema } from './report-schema.js';
 import { reportResult } from './report-result.js';
 import { toTable } from './table.js';
 

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../src/plugin-api.js';
 import { configurationOf, cutOf, isAlike } from './configuration.js';
-import type { ModelReport, Report } from './report.js';
+import type { ModelReport, Report } from './report-schema.js';
 import { counted, percent, relative } from './words.js';
 
 /** Intervals that go further to each side, relative to the estimate, get a warning. */

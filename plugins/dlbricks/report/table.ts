@@ -3,7 +3,7 @@ import { fittingTable, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
-import type { Report } from './report.js';
+import type { Report } from './report-schema.js';
 import { summaryLines } from './summary-lines.js';
 
 /** Most missing bricks that are named per model; the rest is counted. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Report, reportSchema } from '../../../plugins/dlbricks/report/report.js';
+import { type Report, reportSchema } from '../../../plugins/dlbricks/report/report-schema.js';
 import type { Ending } from './command.js';
 
 /** The one JSON document that standard output has to be; anything else fails. */

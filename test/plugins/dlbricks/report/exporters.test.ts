@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { type Report, reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { type Report, reportOf, type ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
+import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { reportOf, type ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { wrap } from '../../../../src/base/wrap.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';

@@ -1,0 +1,13 @@
+/** null where it is not known or not finite: stored values can be too large to add. */
+export function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
+/** null where it would be infinite, or no number. */
+export function ratio(dividend: number | null, divisor: number | null): number | null {
+  return dividend === null || divisor === null ? null : finite(dividend / divisor);
+}
+
+export function percentOf(share: number | undefined): number | null {
+  return share === undefined ? null : finite(share * 100);
+}

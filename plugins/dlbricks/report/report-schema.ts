@@ -1,0 +1,205 @@
+import { z } from '../../../src/plugin-api.js';
+
+/** null: not known. Times are in ms. A missing measurement is never replaced by a guess or by zero. */
+const ms = z.number().nonnegative().nullable();
+
+const systemSchema = z.strictObject({
+  fingerprint: z.string().describe('SHA-256 of the system and the protocol that a measurement depends on'),
+  processor: z.string(),
+  architecture: z.string(),
+  operating_system: z.string(),
+  cores: z.int(),
+  memory_bytes: z.number(),
+  processor_features: z.array(z.string()),
+  framework: z.string(),
+  framework_version: z.string(),
+  threads: z.int(),
+  execution_provider: z.string(),
+  optimization_level: z.string(),
+});
+
+const settingsSchema = z.strictObject({
+  cut: z.enum(['kernel', 'layer']).describe('Where graphs were cut'),
+  granularity: z.int().describe('Longest brick, in kernels or layers'),
+  batch: z.int(),
+  warmup_runs: z.int(),
+  runs: z.int().describe('Maximum number of timed runs per benchmark'),
+  min_runs: z.int(),
+  time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are there'),
+  target_error_percent: z
+    .number()
+    .nullable()
+    .describe(
+      'Bricks are measured on further occasions until measuring_error_percent is within this; null where bricks are not repeated, as at the layer cut or by compose',
+    ),
+  statistic: z.string(),
+  confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
+});
+
+export const missingSchema = z.strictObject({
+  benchmark: z.enum(['brick', 'end_to_end']),
+  signature: z.string(),
+  operators: z.array(z.string()),
+  shapes: z.array(z.string()).describe('Of its inputs, weights included; empty where they are not known'),
+  sequences: z.int().describe("How many of the model's sequences this brick stands for"),
+  reason: z.string(),
+});
+
+const brickSchema = z.strictObject({
+  signature: z.string(),
+  operators: z.array(z.string()),
+  sequences: z.int().describe("How many of the model's sequences it stands for"),
+  measured: z
+    .enum(['together', 'copies', 'alone'])
+    .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),
+  copies: z
+    .int()
+    .nullable()
+    .describe('Copies in one graph that stand for it; null where it was not measured as copies'),
+  latency_ms: ms.describe('Of one sequence'),
+  occasions: z.int().describe('Number of measurements, each in a process of its own'),
+  runs: z.int().describe('Timed runs of all occasions together'),
+});
+
+const modelSchema = z.strictObject({
+  name: z.string(),
+  cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
+  layers: z.int(),
+  kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
+  kernel_differences: z
+    .array(
+      z.strictObject({
+        operator: z.string(),
+        of_file: z.int().describe("Kernels with the file's own weights"),
+        made_up: z.int().describe('Kernels with made-up weights, which are estimated'),
+      }),
+    )
+    .nullable()
+    .describe(
+      'Operators of which the optimized graphs of the file itself and of the filled one differ; null where that was not checked',
+    ),
+  unique_bricks: z.int(),
+  coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
+  estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
+  estimate_low_ms: ms.describe(
+    'Kernel cut: a measurement of the whole model in another process is expected above this with the stated confidence; layer cut: how far the mean of these very runs may be off',
+  ),
+  estimate_high_ms: ms,
+  parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
+  parallelism: z
+    .number()
+    .nullable()
+    .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
+  longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
+  end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
+  end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
+  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
+  interval_hit: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether end_to_end_ms lies within the interval; null where one of them is not known, or coverage is below 1',
+    ),
+  measuring_error_percent: z
+    .number()
+    .nullable()
+    .describe("Part of the interval's half width that measuring bricks on more occasions would reduce"),
+  limited_by: z
+    .enum(['target_error', 'occasions', 'time'])
+    .nullable()
+    .describe('Why its bricks were not measured on more occasions: precise enough, limit of occasions, or time limit'),
+  bricks: z.array(brickSchema).describe('The bricks of the estimate'),
+  missing: z.array(missingSchema),
+});
+
+const seconds = z.number().nonnegative();
+
+const costsSchema = z
+  .strictObject({
+    reading_seconds: seconds.describe('From the start of the command until the models were read'),
+    preparing_seconds: seconds.describe('Optimizing the graphs in the runtime, and cutting them'),
+    bricks_first_seconds: seconds.describe("Each brick's first measurement"),
+    bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
+    models_first_seconds: seconds.describe("Each whole model's first measurement"),
+    models_again_seconds: seconds.describe('Its repetition'),
+    known_seconds: seconds.describe(
+      'Part of these for measurements that the store had already, by their recorded cost',
+    ),
+  })
+  .describe('Wall time, with building, filling, sessions, warm-ups, waiting and disturbed measurements');
+
+/** null where a model or a brick has no latency. */
+const ratiosSchema = z.strictObject({
+  paper: z
+    .number()
+    .nullable()
+    .describe("One run of every model over one run of every unique brick: the DLBricks paper's figure"),
+  measured: z
+    .number()
+    .nullable()
+    .describe(
+      'reading + models_first over reading + preparing + bricks_first: the cost of measuring each model once over the cost of measuring each brick once',
+    ),
+  as_run: z
+    .number()
+    .nullable()
+    .describe('The same with every further measurement on both sides: the cost of this evaluation as it ran'),
+});
+
+const summarySchema = z.strictObject({
+  models: z.int(),
+  layers: z.int(),
+  unique: z.int().describe('Different bricks of all models together'),
+  sequences: z.int().describe('Sequences of all models together'),
+  unique_fraction: z.number().nullable().describe('unique / sequences of all models'),
+  geomean_normalized_latency: z.number().nullable(),
+  mape_percent: z.number().nullable().describe('Mean over the models of |normalized_latency - 1|, in percent'),
+  worst_percent: z.number().nullable(),
+  within_5_percent: z.int().describe('Models whose estimate is within 5 % of their end-to-end latency'),
+  within_10_percent: z.int(),
+  interval_hit_percent: z
+    .number()
+    .nullable()
+    .describe(
+      'Share of the models with an interval whose end_to_end_ms lies within it; settings.confidence is what it should be',
+    ),
+  spread_percent: z
+    .number()
+    .nullable()
+    .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
+  costs: costsSchema.nullable().describe('null where nothing was measured, as by compose'),
+  ratios: ratiosSchema,
+  repeatability_percent: z
+    .number()
+    .nullable()
+    .describe('Mean difference between the two end-to-end measurements: the floor under every accuracy figure'),
+});
+
+const warningSchema = z.strictObject({
+  cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
+  message: z.string(),
+});
+
+/** The document that `--export-json` writes. The JSON Schema in docs/ is made from it. */
+export const reportSchema = z.strictObject({
+  evaluation: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Name of the evaluation, as its manifest has it; null for models that a command line named'),
+  system: systemSchema,
+  settings: settingsSchema,
+  models: z.array(modelSchema),
+  summary: summarySchema,
+  warnings: z
+    .array(warningSchema)
+    .describe(
+      'Causes of noise during the measurements, each with its remedy; and models whose kernels are not those of their files',
+    ),
+});
+
+/** The document of a command that ran several evaluations, or one for several sizes of the batch or numbers of threads. */
+export const reportsSchema = z.strictObject({ reports: z.array(reportSchema) });
+
+export type Report = z.infer<typeof reportSchema>;
+export type ModelReport = Report['models'][number];

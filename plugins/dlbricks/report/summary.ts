@@ -1,0 +1,76 @@
+import { meanOf } from '../estimate/statistics.js';
+import { accuracyOf } from './accuracy.js';
+import type { Costs, EstimateResult, PhaseCost } from './evaluation-result.js';
+import type { ModelReport, Report } from './report-schema.js';
+import { percentOf, ratio } from './figures.js';
+
+function allMs({ nowMs, beforeMs }: PhaseCost): number {
+  return nowMs + beforeMs;
+}
+
+function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
+  if (costs === undefined) return null;
+  const { readingMs, preparingMs, bricksFirst, bricksAgain, modelsFirst, modelsAgain } = costs;
+  const phases = [bricksFirst, bricksAgain, modelsFirst, modelsAgain];
+  return {
+    reading_seconds: readingMs / 1000,
+    preparing_seconds: preparingMs / 1000,
+    bricks_first_seconds: allMs(bricksFirst) / 1000,
+    bricks_again_seconds: allMs(bricksAgain) / 1000,
+    models_first_seconds: allMs(modelsFirst) / 1000,
+    models_again_seconds: allMs(modelsAgain) / 1000,
+    known_seconds: phases.reduce((sum, { beforeMs }) => sum + beforeMs, 0) / 1000,
+  };
+}
+
+/** One run of each different model, and of each different brick; ms. */
+function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[]): { models: number; bricks: number } {
+  const wholes = new Map(
+    models.map(({ endToEnd }, index) => [endToEnd?.signature, reports[index]?.end_to_end_ms ?? 0]),
+  );
+  const bricks = new Map(
+    models.flatMap(({ estimate }) => estimate.parts).map(({ benchmark, ms }) => [benchmark, ms ?? 0]),
+  );
+  const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
+  return { models: sum(wholes.values()), bricks: sum(bricks.values()) };
+}
+
+/** The savings by bricks, counted in three ways; see docs/measuring.md. */
+function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
+  const costs = costsOf(result.costs);
+  const isComplete = models.every(({ coverage, end_to_end_ms: first }) => coverage === 1 && first !== null);
+  if (costs === null || !isComplete || models.length === 0) return { paper: null, measured: null, as_run: null };
+  const runs = oneRunOfEach(result, models);
+  const { reading_seconds: reading, preparing_seconds: preparing } = costs;
+  const wholes = reading + costs.models_first_seconds;
+  const bricks = reading + preparing + costs.bricks_first_seconds;
+  const isRepeated = models.every(({ end_to_end_repeat_ms: repeat }) => repeat !== null);
+  return {
+    paper: ratio(runs.models, runs.bricks),
+    measured: ratio(wholes, bricks),
+    as_run: isRepeated ? ratio(wholes + costs.models_again_seconds, bricks + costs.bricks_again_seconds) : null,
+  };
+}
+
+/** What the models of an evaluation have in common: accuracy, cost, and how well the machine repeats itself. */
+export function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
+  const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
+  const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
+    const share = ratio(repeat, first);
+    return share === null ? [] : [Math.abs(share - 1) * 100];
+  });
+  const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
+  return {
+    models: models.length,
+    layers: models.reduce((sum, { layers }) => sum + layers, 0),
+    unique: result.uniqueBricks,
+    sequences: result.sequences,
+    unique_fraction: ratio(result.uniqueBricks, result.sequences),
+    ...accuracyOf(normalized),
+    interval_hit_percent: percentOf(meanOf(hits)),
+    spread_percent: percentOf(result.spread?.relative),
+    costs: costsOf(result.costs),
+    ratios: ratiosOf(result, models),
+    repeatability_percent: meanOf(repeatability) ?? null,
+  };
+}
