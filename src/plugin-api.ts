@@ -56,7 +56,7 @@ export { byteLengthOf, elementCount, isElementType } from './onnx/model/element-
 export { fanIn } from './onnx/values/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
-export { oldestOpsetOf } from './onnx/operators/operator-versions.js';
+export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
 export { MOST_LISTED_VALUES } from './onnx/model/model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { encodeModelToBytes } from './onnx/write/write-model.js';

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
@@ -25,9 +25,10 @@ function writeAt(file: number, block: Uint8Array, position: number): void {
 
 function writeExternal(folder: string, { model, files }: ExternalModel): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const { name, pieces } of files) {
+  for (const { name, byteLength, pieces } of files) {
     const file = openSync(join(folder, name), 'wx', 0o600);
     try {
+      ftruncateSync(file, byteLength);
       for (const { offset, blocks } of pieces) {
         let position = offset;
         for (const block of blocks) {

@@ -16,6 +16,17 @@ export type ModelSource =
 /** Protobuf's limit for one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
+/** How a session keeps its profile. */
+export interface ProfileOptions {
+  /** Gets the profile; it exists. */
+  readonly folder: string;
+  /**
+   * Whether the second run gets its memory in one piece, as planned by the first: so a whole model runs. Otherwise all
+   * runs reuse the pieces of the first, and the second is as fast as any later one.
+   */
+  readonly plansMemory: boolean;
+}
+
 /** One framework that can open models. Implementations load native code, so only a worker process makes one. */
 export interface Predictor {
   readonly framework: Framework;
@@ -34,12 +45,15 @@ export interface Predictor {
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
   /**
-   * Creates a session whose runs the framework profiles itself, into a folder that exists; without it, the framework
-   * cannot.
+   * Creates a session whose runs the framework profiles itself; without it, the framework cannot.
    *
    * @throws as {@link Predictor.open}
    */
-  readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
+  readonly openProfiled?: (
+    model: ModelSource,
+    runOptions: RunOptions,
+    options: ProfileOptions,
+  ) => Promise<ProfiledModel>;
 
   /**
    * The types of all values that the framework infers without running the model, whose weights are inputs; absent where

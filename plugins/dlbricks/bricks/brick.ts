@@ -5,9 +5,7 @@ import {
   type DeclaredType,
   type InputValues,
   type LayerGraph,
-  nestedNodes,
   type Node,
-  oldestOpsetOf,
   readNames,
   type Renaming,
   sortedAttributes,
@@ -15,6 +13,7 @@ import {
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 import { canonicalLayer } from './canonical-layer.js';
+import { canonicalOpsets } from './canonical-opsets.js';
 import type { LastUses } from '../cut/last-uses.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
@@ -67,27 +66,6 @@ class Anonymizer implements Renaming {
     this.names.set(value, name);
     return name;
   }
-}
-
-/**
- * The opsets that a brick needs, by domain in ascending order: of ai.onnx the oldest in which its operators are defined as in the
- * model, so that the same layers from another exporter are the same brick; none where it has no operator of ai.onnx.
- */
-function canonicalOpsets(
-  { opsets }: LayerGraph,
-  nodes: readonly Node[],
-  elementTypes: Iterable<Tensor['elementType']>,
-): ReadonlyMap<string, number> {
-  const operators = [...nestedNodes(nodes)];
-  const used = new Map<string, number>();
-  for (const [name, version] of opsets) {
-    const domain = name === 'ai.onnx' ? '' : name;
-    const own = operators.filter((node) => (node.domain === 'ai.onnx' ? '' : node.domain) === domain);
-    const ofOthers = own.length === 0 ? undefined : version;
-    const needed = domain === '' ? oldestOpsetOf(own, version, elementTypes) : ofOthers;
-    if (needed !== undefined) used.set(domain, needed);
-  }
-  return new Map([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** A longer list may be somebody's data; of it, a brick tells only the range. */
@@ -165,7 +143,13 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
   }
 
   const elementTypes = [...types.values(), ...initializers.values()].map(({ elementType }) => elementType);
-  const opsets = canonicalOpsets(graph, nodes, elementTypes);
+  const alsoIn = new Map(
+    nodes.flatMap((node, index) => {
+      const opset = canonical[index]?.alsoIn;
+      return opset === undefined ? [] : [[node, opset] as const];
+    }),
+  );
+  const opsets = canonicalOpsets(graph, nodes, elementTypes, alsoIn);
   const benchmark = weightlessBenchmark({
     source: 'brick',
     irVersion: BRICK_IR_VERSION,

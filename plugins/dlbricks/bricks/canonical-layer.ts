@@ -1,4 +1,11 @@
-import { elementCount, isDefaultAttribute, type LayerGraph, type Node, type Tensor } from '../../../src/plugin-api.js';
+import {
+  elementCount,
+  intAttribute,
+  isDefaultAttribute,
+  type LayerGraph,
+  type Node,
+  type Tensor,
+} from '../../../src/plugin-api.js';
 
 // Exporters write the same layer in different ways. What makes no difference to any runtime is put into one form, so that it makes none to the
 // signature: attributes with their defaults, negative axes, a Reshape's target, one scalar for several inputs.
@@ -7,19 +14,31 @@ import { elementCount, isDefaultAttribute, type LayerGraph, type Node, type Tens
 export interface CanonicalLayer {
   readonly layer: Node;
   readonly constants: ReadonlyMap<string, Tensor>;
+  /**
+   * An opset in which the layer means the same as in its model's, older or newer, although its operator was defined
+   * anew in between; undefined where no such is known.
+   */
+  readonly alsoIn: number | undefined;
 }
 
 type Attribute = Node['attributes'][number];
 
 /** Operators whose `axis` counts the dimensions of their first input. */
 const ALONG_AXIS: ReadonlySet<string> = new Set(
-  'ArgMax ArgMin Concat Gather GatherElements LayerNormalization LogSoftmax Softmax Split TopK'.split(' '),
+  'ArgMax ArgMin Concat Gather GatherElements Hardmax LayerNormalization LogSoftmax Softmax Split TopK'.split(' '),
 );
+
+/**
+ * Operators whose `axis` was where two dimensions began, by default 1, and is since opset 13 one dimension, by default
+ * the last. Source: Softmax-11 and Softmax-13 in the ONNX project's Changelog.md.
+ */
+const OVER_LAST_AXIS: ReadonlySet<string> = new Set(['Softmax', 'LogSoftmax', 'Hardmax']);
+const ONE_AXIS_SINCE = 13;
 
 /** Operators whose `kernel_shape` follows from their second input. */
 const KERNELS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'FusedConv']);
 
-function isStandard({ domain }: Node): boolean {
+function isStandard({ domain }: Pick<Node, 'domain'>): boolean {
   return domain === '' || domain === 'ai.onnx';
 }
 
@@ -46,8 +65,35 @@ function followsFromWeight({ name, ints }: Attribute, layer: Node, graph: LayerG
   return dimsOf(graph, layer.inputs[1])?.slice(2).join() === ints.join();
 }
 
+/** The attributes of a layer, and those that it leaves out with a default that depends on the opset. */
+function statedAttributes({ opType, attributes, inputs, ...layer }: Node, graph: LayerGraph): readonly Attribute[] {
+  const rank = dimsOf(graph, inputs[0])?.length;
+  const isStated = attributes.some(({ name }) => name === 'axis');
+  if (rank === undefined || isStated || !OVER_LAST_AXIS.has(opType) || !isStandard(layer)) return attributes;
+  return [...attributes, intAttribute('axis', opsetOf(graph) < ONE_AXIS_SINCE ? 1 : rank - 1)];
+}
+
+function opsetOf({ opsets }: LayerGraph): number {
+  return opsets.get('') ?? opsets.get('ai.onnx') ?? 0;
+}
+
+/**
+ * An opset in which a layer means what it means in its own: a Concat counts its axis from the front (from the end since
+ * opset 11), a Gemm has all three inputs (two are enough since 11), a Softmax is over the last dimension alone.
+ */
+function alsoInOf(layer: Node, attributes: readonly Attribute[], graph: LayerGraph): number | undefined {
+  if (!isStandard(layer)) return undefined;
+  const { opType, inputs } = layer;
+  const axis = attributes.find(({ name }) => name === 'axis')?.i;
+  if (opType === 'Concat') return axis !== undefined && axis >= 0n ? 11 : undefined;
+  if (opType === 'Gemm') return (inputs[2] ?? '') === '' ? undefined : 11;
+  const rank = dimsOf(graph, inputs[0])?.length;
+  const isOverLast = OVER_LAST_AXIS.has(opType) && rank !== undefined && axis === BigInt(rank - 1);
+  return isOverLast ? ONE_AXIS_SINCE : undefined;
+}
+
 function canonicalAttributes(layer: Node, graph: LayerGraph): readonly Attribute[] {
-  return layer.attributes.flatMap((attribute) => {
+  return statedAttributes(layer, graph).flatMap((attribute) => {
     const forms = bothAxes(attribute, layer, graph) ?? [attribute];
     const isDefault = forms.some((form) => isDefaultAttribute(layer, form));
     return isDefault || followsFromWeight(attribute, layer, graph) ? [] : [forms[0]];
@@ -93,5 +139,6 @@ export function canonicalLayer(
   });
   const attributes = canonicalAttributes(layer, graph);
   const needed = attributes.filter(({ name }) => target === undefined || name !== 'allowzero');
-  return { layer: { ...layer, inputs, attributes: needed }, constants };
+  const alsoIn = alsoInOf(layer, needed, graph);
+  return { layer: { ...layer, inputs, attributes: needed }, constants, alsoIn };
 }

@@ -119,7 +119,9 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
     composite = compositeOf(bricks, paddingBytes);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;
-    open = await context.recorder.section('load_model', load, () => openProfiled(request, context));
+    open = await context.recorder.section('load_model', load, () =>
+      openProfiled(request, context, { plansMemory: false }),
+    );
     const sessionMs = elapsedMs();
     try {
       const conditions = context.watchConditions();

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
+import type { Predictor, ProfiledModel, ProfileOptions } from '../../predictor/predictor.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
@@ -25,7 +25,7 @@ export interface OpenProfiled {
   close(): Promise<void>;
 }
 
-function withProfile(predictor: Predictor, folder: string, onOpen: (model: ProfiledModel) => void): Predictor {
+function withProfile(predictor: Predictor, profile: ProfileOptions, onOpen: (model: ProfiledModel) => void): Predictor {
   const { name, version } = predictor.framework;
   return {
     ...predictor,
@@ -33,7 +33,7 @@ function withProfile(predictor: Predictor, folder: string, onOpen: (model: Profi
       if (predictor.openProfiled === undefined) {
         throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
       }
-      const model = await predictor.openProfiled(source, runOptions, folder);
+      const model = await predictor.openProfiled(source, runOptions, profile);
       onOpen(model);
       return model;
     },
@@ -45,7 +45,11 @@ function withProfile(predictor: Predictor, folder: string, onOpen: (model: Profi
  *
  * @throws as openBenchmark, and PlatformError `unsupported` where the framework keeps no profile
  */
-export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext): Promise<OpenProfiled> {
+export async function openProfiled(
+  request: OpenBenchmarkRequest,
+  context: MeasureContext,
+  { plansMemory }: Pick<ProfileOptions, 'plansMemory'>,
+): Promise<OpenProfiled> {
   const { predictor } = context;
   const folder = profileFolderOf(context.temporaryFolder);
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
@@ -53,7 +57,7 @@ export async function openProfiled(request: OpenBenchmarkRequest, context: Measu
   let open: OpenBenchmark;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const profiling = withProfile(predictor, folder, (opened) => (model = opened));
+    const profiling = withProfile(predictor, { folder, plansMemory }, (opened) => (model = opened));
     open = await openBenchmark(request, { ...context, predictor: profiling });
   } catch (error) {
     removeFolder();

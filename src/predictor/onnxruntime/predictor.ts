@@ -8,6 +8,7 @@ import {
   type OptimizeOptions,
   type Predictor,
   type ProfiledModel,
+  type ProfileOptions,
   PROTOBUF_LIMIT_BYTES,
 } from '../predictor.js';
 import type { TensorType } from '../../onnx/model/model.js';
@@ -33,9 +34,14 @@ async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenMod
   };
 }
 
-async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: string): Promise<ProfiledModel> {
+async function openProfiled(
+  model: ModelSource,
+  runOptions: RunOptions,
+  { folder, plansMemory }: ProfileOptions,
+): Promise<ProfiledModel> {
   const profileFilePrefix = join(folder, 'profile');
-  const options = { ...sessionOptionsOf(runOptions), enableProfiling: true, profileFilePrefix };
+  const profiling = { enableProfiling: true, profileFilePrefix, enableMemPattern: plansMemory };
+  const options = { ...sessionOptionsOf(runOptions), ...profiling };
   const session = await createSession(model, options);
   let ended = false;
   const end = (): void => {

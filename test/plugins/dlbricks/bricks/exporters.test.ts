@@ -80,6 +80,24 @@ function attention(opset: number, target: readonly number[], axis: number): Expo
   };
 }
 
+/** The end of a classifier. */
+function classifier(opset: number, axis: readonly number[]): Export {
+  return {
+    opset,
+    build(g, x) {
+      const joined = g.layer('Concat', [x, x], [16, 64], [int('axis', opset < 11 ? 1 : -1)]);
+      const bias = g.constant(floatTensor([0.5, 0.5, 0.5, 0.5], [4]));
+      const sums = g.layer('Gemm', [joined, g.weight([64, 4], 64), bias], [16, 4]);
+      g.layer(
+        'Softmax',
+        [sums],
+        [16, 4],
+        axis.map((value) => int('axis', value)),
+      );
+    },
+  };
+}
+
 describe('the same block from another exporter is the same bricks', () => {
   test('a convolution with its activation, sum and pool', () => {
     assert.deepEqual(signaturesOf(exportedConvolution, IMAGE), signaturesOf(scriptedConvolution, IMAGE));
@@ -112,10 +130,25 @@ describe('the same block from another exporter is the same bricks', () => {
     assert.notDeepEqual(signaturesOf(gemm([float('alpha', 0.5)]), [16, 32]), signaturesOf(gemm([]), [16, 32]));
   });
 
+  test('a classifier of an opset in which its operators were defined otherwise', () => {
+    const expected = signaturesOf(classifier(17, [-1]), [16, 32]);
+    // The default axis is 1 before opset 13, and the last since then: here they are the same.
+    for (const [opset, axis] of [
+      [7, [1]],
+      [9, []],
+      [12, [1]],
+      [13, []],
+      [23, [1]],
+    ] as const) {
+      assert.deepEqual(signaturesOf(classifier(opset, axis), [16, 32]), expected, `opset ${opset}`);
+    }
+  });
+
   test('and they still run, with the shapes of the model', async () => {
     for (const brick of [
       ...bricksOf(scriptedConvolution, IMAGE),
       ...bricksOf(attention(23, [1, 16, 4, 8], 3), TOKENS),
+      ...bricksOf(classifier(9, []), [16, 32]),
     ]) {
       assert.equal((await runBenchmark(brick)).size, 1);
     }
@@ -123,6 +156,25 @@ describe('the same block from another exporter is the same bricks', () => {
 });
 
 describe('not the same are', () => {
+  test('a softmax over the last of several dimensions, and over all from an axis on', () => {
+    const softmax = (opset: number): Export => ({
+      opset,
+      build: (g, x) => void g.layer('Softmax', [x], TOKENS, [int('axis', 1)]),
+    });
+    assert.notDeepEqual(signaturesOf(softmax(12), TOKENS), signaturesOf(softmax(13), TOKENS));
+  });
+
+  test('a Gemm without its third input, which older opsets ask for', () => {
+    const gemm = (opset: number, bias: boolean): Export => ({
+      opset,
+      build(g, x) {
+        const third = bias ? [g.constant(floatTensor([0.5], [1]))] : [];
+        g.layer('Gemm', [x, g.weight([32, 4], 32), ...third], [16, 4]);
+      },
+    });
+    assert.notDeepEqual(signaturesOf(gemm(11, false), [16, 32]), signaturesOf(gemm(9, true), [16, 32]));
+  });
+
   test('windows that move otherwise', () => {
     const pool = (stride: number): Export => ({
       opset: 17,

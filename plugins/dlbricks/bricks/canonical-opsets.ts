@@ -1,0 +1,52 @@
+import {
+  type LayerGraph,
+  meaningOf,
+  nestedNodes,
+  type Node,
+  oldestOpsetOf,
+  type Tensor,
+} from '../../../src/plugin-api.js';
+
+/** By layer, a newer opset in which it means the same although its operator was defined anew; see canonical-layer.ts. */
+export type AlsoIn = ReadonlyMap<Node, number>;
+
+/**
+ * The newer opset that the layers of a brick name, if all operators mean in it what they mean in the model.
+ *
+ * @param operators of ai.onnx, those of subgraphs too
+ */
+function commonOpset(operators: readonly Node[], version: number, alsoIn: AlsoIn): number | undefined {
+  const named = operators.flatMap((node) => alsoIn.get(node) ?? []);
+  if (named.length === 0) return undefined;
+  const newest = Math.max(...named);
+  const isSame = (node: Node): boolean => {
+    const meaning = meaningOf(node.opType, newest);
+    return [version, alsoIn.get(node) ?? version].some((opset) => meaningOf(node.opType, opset) === meaning);
+  };
+  return operators.every(isSame) ? newest : undefined;
+}
+
+/**
+ * The opsets that a brick needs, by domain in ascending order. Of ai.onnx it is the oldest in which its operators are
+ * defined as in the model, or a newer one in which these very layers mean the same: the same layers from another
+ * exporter are the same brick, and bricks of old and new models fit into one graph. None where the brick has no
+ * operator of ai.onnx.
+ */
+export function canonicalOpsets(
+  { opsets }: LayerGraph,
+  nodes: readonly Node[],
+  elementTypes: Iterable<Tensor['elementType']>,
+  alsoIn: AlsoIn,
+): ReadonlyMap<string, number> {
+  const operators = [...nestedNodes(nodes)];
+  const used = new Map<string, number>();
+  for (const [name, version] of opsets) {
+    const domain = name === 'ai.onnx' ? '' : name;
+    const own = operators.filter((node) => (node.domain === 'ai.onnx' ? '' : node.domain) === domain);
+    if (own.length === 0) continue;
+    const oldest = domain === '' ? oldestOpsetOf(own, version, elementTypes) : undefined;
+    const newer = domain === '' ? commonOpset(own, version, alsoIn) : undefined;
+    used.set(domain, Math.max(oldest ?? version, newer ?? 0));
+  }
+  return new Map([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
