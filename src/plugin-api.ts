@@ -101,7 +101,7 @@ export {
   storedMeasurementSchema,
   subjectKey,
 } from './measurement/measurement.js';
-export { disturbanceOf } from './measurement/disturbance.js';
+export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
 export { DEFAULT_REMEASURE, type Remeasure } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';

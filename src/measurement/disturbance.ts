@@ -18,7 +18,7 @@ export function otherLoadOf({ conditions }: Pick<Measurement, 'conditions'>): nu
 }
 
 /** Share of the samples during which another machine shared a core; 0 where it is not known. */
-function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): number {
+export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): number {
   return conditions?.sharedShare ?? 0;
 }
 

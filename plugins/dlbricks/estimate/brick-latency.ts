@@ -1,7 +1,7 @@
-import { type Context, type Measurement, subjectKey } from '../../../src/plugin-api.js';
+import { type Context, type Measurement, sharedShareOf, subjectKey } from '../../../src/plugin-api.js';
 import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.js';
 import type { Observations } from './observations.js';
-import { lessOverhead, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
+import { lessOverhead, mean, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
 
 // Runs within one process agree far better than processes at different times do. A brick with a large share is
 // therefore measured on several occasions, each in a process of its own, and the spread between occasions sets the
@@ -16,6 +16,8 @@ export interface BrickLatency {
   readonly occasionsMs: readonly number[];
   /** Its uncertainty by the spread of runs within processes. */
   readonly within: Summary;
+  /** Share of its runs during which another machine shared a core, mean over the occasions; 0 to 1. */
+  readonly sharedShare: number;
   /** Timed runs of all occasions together. */
   readonly runs: number;
   /** Wall time that all occasions cost, ms. */
@@ -37,16 +39,19 @@ export interface CallLatency {
 
 interface Taken {
   readonly summary: Summary;
+  readonly sharedShare: number;
   readonly runs: number;
   readonly costMs: number;
 }
 
 /** Summaries of the successful measurements, less the cost of the profile where there is one. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
-  return measurements.flatMap(({ outcome, costMs }) => {
+  return measurements.flatMap((measurement) => {
+    const { outcome, costMs } = measurement;
     if (outcome.kind === 'failure') return [];
     const { runMs, overheadMs = 0 } = outcome;
-    return [{ summary: lessOverhead(summarize(runMs), overheadMs), runs: runMs.length, costMs }];
+    const summary = lessOverhead(summarize(runMs), overheadMs);
+    return [{ summary, sharedShare: sharedShareOf(measurement), runs: runMs.length, costMs }];
   });
 }
 
@@ -118,6 +123,7 @@ export function brickLatency(
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
     within,
+    sharedShare: mean(taken.map(({ sharedShare }) => sharedShare)),
     runs: taken.reduce((sum, { runs }) => sum + runs, 0),
     costMs: taken.reduce((sum, { costMs }) => sum + costMs, 0),
   };

@@ -15,6 +15,22 @@ import {
  */
 export const METHOD_ERROR = 0.02;
 
+/**
+ * How much longer kernels take while another machine computes on the second hyperthread of the same core
+ * (docs/measuring.md, "A core that another machine shares").
+ */
+const SLOWDOWN_ON_SHARED_CORE = 1.3;
+
+/**
+ * The error of bricks that ran on a shared core, as a standard deviation: at another time the core may be shared all of
+ * the time, or not at all, and anything between is equally likely.
+ *
+ * @param sharedMs time that bricks took there
+ */
+function sharedCoreError(sharedMs: number): number {
+  return (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
+}
+
 /** The uncertainty of a latency. */
 export interface Uncertainty {
   readonly interval: Interval;
@@ -31,7 +47,8 @@ export interface MeasuredSum {
 /**
  * The prediction interval of a measurement of the whole model in a process of its own at another time. Its parts are:
  * the spread between occasions, once for the mean of the bricks, whose errors add up since the machine drifts for all
- * alike, and once for that measurement of the model; the spread of runs within processes; and the method's own error.
+ * alike, and once for that measurement of the model; the spread of runs within processes; a neighbour on the core, as far as
+ * bricks were measured beside one; and the method's own error.
  */
 export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread | undefined): Uncertainty {
   const parts = [
@@ -46,12 +63,13 @@ export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread
   const ofBricks = terms.reduce((sum, { latency, count }) => {
     return sum + (count * latency.ms * spread.relative) / Math.sqrt(latency.occasionsMs.length);
   }, 0);
+  const sharedMs = terms.reduce((sum, { latency, count }) => sum + count * latency.ms * latency.sharedShare, 0);
   const { degreesOfFreedom } = spread;
   const measuring = [...withinRuns, { deviationMs: ofBricks, degreesOfFreedom }];
   const margin = marginOf([
     ...withinRuns,
     { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
-    { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
+    { deviationMs: Math.hypot(ms * METHOD_ERROR, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
   ]);
   return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
 }

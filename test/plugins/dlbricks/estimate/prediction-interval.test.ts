@@ -102,6 +102,19 @@ describe('the interval of an estimate', () => {
     near(twice.sequential?.lowMs, ms - expected);
   });
 
+  test('contains the latency without the neighbour that all bricks were measured beside', () => {
+    const beside = measuredBrick(0, 10, 10).map((measurement) => ({
+      ...measurement,
+      conditions: { wallMs: 100, cores: 2, sharedShare: 1 },
+    }));
+    const shared = compose(single, observationsOf([measuredCall, ...beside]), spread);
+    // A neighbour makes kernels 1.3 times as long.
+    const alone = 10 / 1.3 + CALL_MS;
+    assert.ok(holds(shared, alone), `${shared.sequential?.lowMs} to ${shared.sequential?.highMs}`);
+    assert.ok(!holds(twice, alone));
+    assert.equal(shared.measuringError, twice.measuringError);
+  });
+
   test('has a part that more measuring would reduce, which is of the bricks alone', () => {
     const ms = 10 + CALL_MS;
     near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
@@ -133,7 +146,7 @@ describe('the relative error of measuring', () => {
   test('is the same in every unit, also for a model of microseconds', () => {
     const errorOf = (ms: number): number | undefined => {
       const within = { ms, standardErrorMs: ms / 100, degreesOfFreedom: 4 };
-      const latency = { kind: 'known', ms, occasionsMs: [ms, ms], within, runs: 10, costMs: 1 } as const;
+      const latency = { kind: 'known', ms, occasionsMs: [ms, ms], within, sharedShare: 0, runs: 10, costMs: 1 } as const;
       const sum = { terms: [{ latency, count: 1 }], calls: [] };
       return predictionInterval(sum, { relative: 0.02, degreesOfFreedom: 3 }).measuringError;
     };
