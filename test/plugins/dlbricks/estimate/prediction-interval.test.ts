@@ -146,7 +146,15 @@ describe('the relative error of measuring', () => {
   test('is the same in every unit, also for a model of microseconds', () => {
     const errorOf = (ms: number): number | undefined => {
       const within = { ms, standardErrorMs: ms / 100, degreesOfFreedom: 4 };
-      const latency = { kind: 'known', ms, occasionsMs: [ms, ms], within, sharedShare: 0, runs: 10, costMs: 1 } as const;
+      const latency = {
+        kind: 'known',
+        ms,
+        occasionsMs: [ms, ms],
+        within,
+        sharedShare: 0,
+        runs: 10,
+        costMs: 1,
+      } as const;
       const sum = { terms: [{ latency, count: 1 }], calls: [] };
       return predictionInterval(sum, { relative: 0.02, degreesOfFreedom: 3 }).measuringError;
     };
