@@ -2,6 +2,7 @@ import { createColors } from 'picocolors';
 import {
   type Column,
   fittingTable,
+  leftOutLines,
   oneLine,
   type ShownResult,
   type ShowOptions,
@@ -93,8 +94,9 @@ export function shownLatencies(result: LatencyResult, options: ShowOptions): Sho
     text: ({ color, width = Infinity }) => {
       const { bold } = createColors(color);
       const fitting = { width, dispensable: DISPENSABLE, bold };
-      const { text } = fittingTable(columnsFor(result, options), result.models, fitting);
-      return [text, ...notesOf(result).map((line) => wrap(line, width, '  ')), ''].join('\n');
+      const table = fittingTable(columnsFor(result, options), result.models, fitting);
+      const notes = notesOf(result).map((line) => wrap(line, width, '  '));
+      return [table.text, ...leftOutLines(table, width), ...notes, ''].join('\n');
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Column, drawTable, textTable } from './text-table.js';
+import { wrap } from './wrap.js';
 
 /** How a table is fitted into a terminal. */
 export interface Fitting {
@@ -15,6 +16,12 @@ export interface FittedTable {
   readonly text: string;
   /** Titles of the columns that are not in it. */
   readonly leftOut: readonly string[];
+}
+
+/** What a table does not show because of its width, and what shows it: a line, or none. */
+export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readonly string[] {
+  if (leftOut.length === 0) return [];
+  return [wrap(`This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`, width, '  ')];
 }
 
 /** A shorter cell would say nothing. */

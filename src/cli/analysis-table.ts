@@ -1,7 +1,7 @@
 import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
-import { fittingTable } from '../base/fitting-table.js';
+import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import type { Column } from '../base/text-table.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
@@ -40,7 +40,6 @@ export function analysisText({ table, notes }: TableResult, width: number | unde
   });
   // What an analysis is about stands first.
   const dispensable = table.titles.slice(1).reverse();
-  const { text, leftOut } = fittingTable(columns, table.rows, { width, dispensable });
-  const narrow = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
-  return `${[text, ...(leftOut.length === 0 ? [] : [narrow]), ...notes].join('\n')}\n`;
+  const fitted = fittingTable(columns, table.rows, { width, dispensable });
+  return `${[fitted.text, ...leftOutLines(fitted, width), ...notes].join('\n')}\n`;
 }

@@ -1,20 +1,43 @@
+import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
+import { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from '../base/snake-case.js';
+import { measurementSchema } from '../measurement/measurement.js';
+import { collectionShapeSchema } from './collection-shape.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 
 /** Longest line. Node cannot hold texts of a gigabyte. */
 const MAX_LINE_BYTES = 256 * 1024 ** 2;
 
 /** The first line of every file; raised with every change that an older version of this program would misread. */
-const FORMAT = { format: 'mlmodelscope-store', version: 2 } as const;
+const FORMAT = { format: 'mlmodelscope-store', version: 3 } as const;
 
-/** Version 1 has measurements in an older form. */
-const KNOWN_VERSIONS: readonly unknown[] = [1, FORMAT.version];
+/** Versions 1 and 2 have the keys of measurements in camelCase; version 1 has measurements in an older form. */
+const KNOWN_VERSIONS: readonly unknown[] = [1, 2, FORMAT.version];
 
 /** Records as lines of JSON, each with its newline, after one that says what they are. */
 export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
   yield `${JSON.stringify(FORMAT)}\n`;
-  for await (const record of records) yield `${JSON.stringify(record)}\n`;
+  for await (const record of records) yield `${JSON.stringify(exported(record))}\n`;
+}
+
+/** A record with its own keys in snake_case. Those of documents stay as their kind has them. */
+function exported(record: TransferRecord): unknown {
+  return record.kind === 'measurement' ? withSnakeKeys(record) : record;
+}
+
+/** JSON Schema (draft 2020-12) of each line of a file as this version writes it. */
+export function exportedLineJsonSchema(): object {
+  const line = z.union([
+    z.strictObject({ format: z.literal(FORMAT.format), version: z.literal(FORMAT.version) }).describe('The first line'),
+    z.strictObject({ kind: z.literal('measurement'), measurement: measurementSchema }),
+    z.strictObject({
+      kind: z.literal('document'),
+      collection: collectionShapeSchema,
+      document: z.looseObject({}).describe('With the keys of its kind'),
+    }),
+  ]);
+  return snakeCaseSchema(z.toJSONSchema(line)) as object;
 }
 
 /**
@@ -25,20 +48,34 @@ export async function* toJsonLines(records: AsyncIterable<TransferRecord>): Asyn
  */
 export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
   let number = 0;
+  let isTodays = true;
   for await (const line of linesOf(chunks, source)) {
     number += 1;
     const json = parse(line, source, number);
-    if (number === 1) requireFormat(json, source);
+    if (number === 1) isTodays = requireFormat(json, source) === FORMAT.version;
     else {
-      const result = transferRecordSchema.safeParse(json);
-      if (!result.success) throw wrong(source, number, schemaProblems(result.error).join('; '));
+      const result = transferRecordSchema.safeParse(isTodays ? imported(json) : json);
+      if (!result.success) {
+        const issues = result.error.issues.map((issue) =>
+          isTodays ? { ...issue, path: snakePath(issue.path) } : issue,
+        );
+        throw wrong(source, number, schemaProblems({ issues }).join('; '));
+      }
       yield result.data;
     }
   }
   if (number === 0) throw wrong(source, 1, 'the file is empty');
 }
 
-function requireFormat(json: unknown, source: string): void {
+const measurementLineSchema = z.looseObject({ kind: z.literal('measurement') });
+
+/** The inverse of {@link exported}. */
+function imported(json: unknown): unknown {
+  return measurementLineSchema.safeParse(json).success ? withCamelKeys(json) : json;
+}
+
+/** @returns the version of the file */
+function requireFormat(json: unknown, source: string): unknown {
   const { format, version } = (typeof json === 'object' && json !== null ? json : {}) as Readonly<
     Record<string, unknown>
   >;
@@ -47,6 +84,7 @@ function requireFormat(json: unknown, source: string): void {
   if (!KNOWN_VERSIONS.includes(version)) {
     throw wrong(source, 1, `version ${String(version)} of the format is not known; update this program`);
   }
+  return version;
 }
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<string> {

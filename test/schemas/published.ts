@@ -13,6 +13,7 @@ import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { evaluationsJsonSchema } from '../../src/evaluation/manifest-schema.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
+import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 
 /** The folder of the published schemas. */
 export const SCHEMAS_FOLDER = join(import.meta.dirname, '../../../schemas');
@@ -38,11 +39,14 @@ const FILES: Readonly<Record<string, object>> = {
   latency: z.toJSONSchema(latencyResultSchema),
 };
 
+/** What `store export` writes, line by line. */
+const LINES: Readonly<Record<string, object>> = { 'store-export-line': exportedLineJsonSchema() };
+
 const TABLES: Readonly<Record<string, object>> = { analysis: z.toJSONSchema(analysisTableSchema) };
 
 /** Every published schema by its name: `NAME.schema.json` in the folder. */
 export const PUBLISHED: ReadonlyMap<string, object> = new Map([
-  ...Object.entries({ ...MANIFESTS, ...FILES, ...TABLES }),
+  ...Object.entries({ ...MANIFESTS, ...FILES, ...LINES, ...TABLES }),
   ...DOCUMENT_KINDS.map((kind): [string, object] => [kind, documentJsonSchema(kind)]),
 ]);
 

@@ -88,14 +88,14 @@ describe('moving a store', () => {
     ['another file', () => ['{"a":1}', ''], /results\.jsonl:1: expected .*mlmodelscope-store/],
     [
       'a newer format',
-      ([head = '', ...rest]) => [head.replace(':2}', ':3}'), ...rest],
-      /version 3 .* update this program/,
+      ([head = '', ...rest]) => [head.replace(':3}', ':4}'), ...rest],
+      /version 4 .* update this program/,
     ],
     ['a file that was cut off', (lines) => [...lines.slice(0, 4), '{"kind":"meas'], /results\.jsonl:5: not JSON/],
     [
       'a broken measurement',
-      ([head = '', first = '']) => [head, first.replace('"costMs":', '"costMs":-')],
-      /:2: .*costMs/,
+      ([head = '', first = '']) => [head, first.replace('"cost_ms":', '"cost_ms":-')],
+      /:2: .*cost_ms/,
     ],
     [
       'a collection that is the store’s own',

@@ -28,7 +28,7 @@ import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { traceReportOf } from '../traces/trace-report.js';
-import { traceReportResult, traceTable } from '../traces/trace-tables.js';
+import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { type MeasuringOptions, type PlaceOptions } from './options.js';
 
@@ -219,9 +219,8 @@ export async function composeFromTraces(
   const sources = [...new Set(models.map(({ source }) => source))];
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
   const shown = {
-    result: () => traceReportResult(report),
+    ...shownTraceReport(report),
     picture: () => chromeTrace(sums.map((sum) => timedSum(sum, system))),
-    text: () => traceTable(report),
   };
   await writeShown(shown, outputs, host);
   if (report.models.some((model) => !model.covers_whole_model)) host.setExitCode(EXIT_PARTIAL);

@@ -18,7 +18,7 @@ import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
 import { heatMapSvg } from '../sharing/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
-import { sharingResult, sharingText } from '../sharing/sharing-result.js';
+import { shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';
 import { addMeasuringOptions, cutOf, measureSettingsOf, type MeasuringOptions, type PlaceOptions } from './options.js';
 
@@ -61,13 +61,13 @@ export function registerShare(parent: Command, host: CommandHost): void {
       );
       const observations = observationsOf((await knownResults(wanted, system, store)).measurements());
       const sharing = sharingAmong(models, system, observations);
-      const result = sharingResult(sharing, {
+      const shown = shownSharing(sharing, {
         cut: settings.cut,
         granularity: granularityOf(settings, await agent.measuresTogether()),
         batch: options.batch ?? COMMAND_DEFAULTS.batch,
       });
       const names = models.map(({ recipe }) => recipe.name);
       const picture = (): string => heatMapSvg({ title: 'Unique bricks in common', names, values: sharing.jaccard });
-      await writeShown({ result: () => result, picture, text: () => sharingText(result) }, outputs, host);
+      await writeShown({ ...shown, picture }, outputs, host);
     });
 }

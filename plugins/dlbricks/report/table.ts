@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors';
-import { fittingTable, oneLine, wrap } from '../../../src/plugin-api.js';
+import { fittingTable, leftOutLines, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
@@ -43,12 +43,11 @@ export function toTable(reports: readonly Report[], { color, width = Infinity, w
   const { bold, yellow } = createColors(color);
   const fitting = { width, dispensable: dispensableIn(reports), bold };
   const rows = rowsOf(reports);
-  const { text, leftOut } = fittingTable(columnsFor(reports, { wide }), rows, fitting);
-  const narrow = `This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`;
+  const table = fittingTable(columnsFor(reports, { wide }), rows, fitting);
   const missing = rows.flatMap((row) => missingLines(row, reports));
   return [
-    text,
-    ...(leftOut.length === 0 ? [] : [wrap(narrow, width, '  ')]),
+    table.text,
+    ...leftOutLines(table, width),
     ...missing.map((line) => yellow(wrap(line, width, '    '))),
     ...summaryLines(reports, { wide }).map((line) => wrap(line, width, '  ')),
     '',

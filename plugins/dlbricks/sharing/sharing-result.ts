@@ -1,4 +1,14 @@
-import { type Column, drawTable, oneLine, type TableResult, textTable, z } from '../../../src/plugin-api.js';
+import {
+  type Column,
+  fittingTable,
+  leftOutLines,
+  oneLine,
+  type ShownResult,
+  type TableResult,
+  textTable,
+  wrap,
+  z,
+} from '../../../src/plugin-api.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { counted, percent, UNKNOWN } from '../report/words.js';
 import type { ModelSharing, Sharing } from './sharing.js';
@@ -71,6 +81,9 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'measured (time)', align: 'right', cell: (row) => `≈ ${percent(row.measured_time_percent, 0)}` },
 ];
 
+/** Titles of the columns that a narrow terminal leaves out, the least important first. */
+const DISPENSABLE = ['layers', 'own repeats', 'in others', 'measured', 'sequences', 'unique bricks'];
+
 function notesOf(
   { sequences, unique }: Sharing,
   rows: readonly Row[],
@@ -91,15 +104,14 @@ function notesOf(
 /**
  * Sharing as it is exported. The records have one more column for each model: the Jaccard index of the two in percent.
  */
-export function sharingResult(sharing: Sharing, settings: SharingSettings): TableResult {
-  const rows = sharing.models.map(rowOf);
+function tableResultOf(sharing: Sharing, rows: readonly Row[], settings: SharingSettings): TableResult {
   const keys = rows[0] === undefined ? [] : (Object.keys(rows[0]) as (keyof Row)[]);
   const document: z.infer<typeof sharingSchema> = {
     format: FORMAT,
     settings,
     sequences: sharing.sequences,
     unique_bricks: sharing.unique,
-    models: rows,
+    models: [...rows],
     jaccard: sharing.jaccard.map((row) => [...row]),
   };
   return {
@@ -117,7 +129,15 @@ export function sharingResult(sharing: Sharing, settings: SharingSettings): Tabl
   };
 }
 
-/** For people. */
-export function sharingText({ table, notes }: TableResult): string {
-  return `${[drawTable(table), ...notes].join('\n')}\n`;
+/** Sharing as a table and as exports. */
+export function shownSharing(sharing: Sharing, settings: SharingSettings): ShownResult {
+  const rows = sharing.models.map(rowOf);
+  return {
+    result: () => tableResultOf(sharing, rows, settings),
+    text: ({ width = Infinity }) => {
+      const table = fittingTable(COLUMNS, rows, { width, dispensable: DISPENSABLE });
+      const notes = notesOf(sharing, rows, settings).map((line) => wrap(line, width, '  '));
+      return [table.text, ...leftOutLines(table, width), ...notes, ''].join('\n');
+    },
+  };
 }

@@ -1,4 +1,13 @@
-import { type Column, drawTable, oneLine, type TableResult, textTable } from '../../../src/plugin-api.js';
+import {
+  type Column,
+  fittingTable,
+  leftOutLines,
+  oneLine,
+  type ShownResult,
+  type TableResult,
+  textTable,
+  wrap,
+} from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { counted, formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
@@ -45,6 +54,9 @@ function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
       : []),
   ];
 }
+
+/** Titles of the columns that a narrow terminal leaves out, the least important first; the interval always stays. */
+const DISPENSABLE = ['layers', 'unique', 'longest path (ms)', 'normalized', 'filled in', 'measured', 'end-to-end (ms)'];
 
 /** Layers without a latency, those of one operator together, the most first. */
 function missingLines({ name, sequence_list: sequences }: TraceModelReport): string[] {
@@ -161,7 +173,7 @@ const KEYS = [
 ] as const satisfies readonly (keyof TraceModelReport)[];
 
 /** A report as it is exported. */
-export function traceReportResult(report: TraceReport): TableResult {
+function tableResultOf(report: TraceReport): TableResult {
   const { models } = report;
   return {
     document: report,
@@ -174,8 +186,15 @@ export function traceReportResult(report: TraceReport): TableResult {
   };
 }
 
-/** For people. */
-export function traceTable(report: TraceReport): string {
-  const { table, notes } = traceReportResult(report);
-  return [drawTable(table), ...report.models.flatMap(missingLines), ...notes, ''].join('\n');
+/** A report as a table and as exports. */
+export function shownTraceReport(report: TraceReport): ShownResult {
+  return {
+    result: () => tableResultOf(report),
+    text: ({ width = Infinity }) => {
+      const table = fittingTable(columnsFor(report), report.models, { width, dispensable: DISPENSABLE });
+      const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));
+      const notes = summaryLines(report).map((line) => wrap(line, width, '  '));
+      return [table.text, ...leftOutLines(table, width), ...missing, ...notes, ''].join('\n');
+    },
+  };
 }

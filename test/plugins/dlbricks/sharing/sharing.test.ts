@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { type BricksOfModel, sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing.js';
+import { shownSharing } from '../../../../plugins/dlbricks/sharing/sharing-result.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 
@@ -86,5 +87,27 @@ describe('sharing among models', () => {
       [0, 0],
     );
     assert.equal(unique, 2);
+  });
+});
+
+describe('the table of sharing', () => {
+  const models = [modelOf('a-model-with-a-rather-long-name', [0, 1, 1, 2]), modelOf('b', [1, 3])];
+  const shown = shownSharing(sharingAmong(models, SYSTEM, NOTHING), { cut: 'kernel', granularity: 1, batch: 1 });
+
+  test('fits 80 columns, with the shares of time, and names what is left out', () => {
+    const text = shown.text({ color: false, width: 80 });
+    for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+    assert.match(text, /│ in others │/);
+    assert.match(text, /\(time\) │ +\(time\) │/);
+    assert.match(text, /^This terminal is too narrow for: layers, /m);
+  });
+
+  test('has all columns where there is room', () => {
+    const text = shown.text({ color: false, width: undefined });
+    assert.match(
+      text,
+      /│ layers │ sequences │ unique bricks │ own repeats │ in others │ in others \(time\) │ measured │/,
+    );
+    assert.doesNotMatch(text, /too narrow/);
   });
 });
