@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { PUBLISHED, SCHEMAS_FOLDER, schemaText } from './published.js';
@@ -49,7 +49,8 @@ describe('the published schemas', () => {
       const text = readFileSync(join(MANIFESTS, file), 'utf8');
       const manifest = load(text);
       assertOfSchema(kindOf(manifest), manifest);
-      const line = `# yaml-language-server: $schema=../../schemas/${kindOf(manifest)}.schema.json\n`;
+      const schema = `${kindOf(manifest)}.schema.json`;
+      const line = `# yaml-language-server: $schema=${relative(dirname(join(MANIFESTS, file)), join(SCHEMAS_FOLDER, schema))}\n`;
       assert.ok(text.startsWith(line), file);
     }
   });
