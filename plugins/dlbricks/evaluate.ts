@@ -339,7 +339,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<EstimateRequest, 
 
 /** A model to compose: its recipe, and what is known of the whole where that was asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck'>>;
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -368,6 +368,7 @@ export function composeAll(
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
         kernelCheck: model.kernelCheck,
+        inputs: model.inputs,
       };
     }),
     bricks: measurementsOf(

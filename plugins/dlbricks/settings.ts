@@ -11,6 +11,10 @@ export const settingsSchema = z.strictObject({
     description:
       'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',
   }),
+  keep_dynamic: z.boolean().default(false).meta({
+    description:
+      'Have the runtime optimize and run whole graphs with the dimensions open that their files leave open; else they have sizes before.',
+  }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   target_error: z.number().positive().max(1000).default(5).meta({
     description:

@@ -35,11 +35,16 @@ export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError
   if (thrown instanceof PlatformError) return thrown;
   const { reason, message } = failureOf(thrown, stage);
   const options = { cause: thrown };
+  const said = message.replace(/[.\s]+$/, '');
   if (reason === 'run_failed') {
-    return new PlatformError('model', `the runtime could not run the graph: ${message}`, options);
+    const advice = 'Give its inputs values that fit with --input NAME=VALUE, or export the model again';
+    return new PlatformError('model', `the runtime could not run the graph: ${said}. ${advice}.`, options);
   }
-  const problem = reason === 'out_of_memory' ? 'the runtime ran out of memory' : 'the runtime refuses the graph';
-  return new PlatformError('unsupported', `${problem}: ${message}`, options);
+  const text =
+    reason === 'out_of_memory'
+      ? `the runtime ran out of memory: ${said}. Use smaller dimensions, or a machine with more memory.`
+      : `the runtime refuses the graph: ${said}. Export the model with operators, versions and types that this runtime has.`;
+  return new PlatformError('unsupported', text, options);
 }
 
 /** Why a worker process ended unexpectedly. `lastWords` is the end of its standard error. */

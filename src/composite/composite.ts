@@ -1,6 +1,6 @@
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { signatureOf } from '../measurement/weightless.js';
-import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { ELEMENT_TYPES, isPacked } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
@@ -79,7 +79,7 @@ class CompositeBuilder {
   readonly #nodesOf: string[][] = [];
   /** Outputs that no brick reads, in the order in which they are written. */
   readonly #unread = new Set<string>();
-  /** Outputs of four bits, of which the runtime has no Shape. */
+  /** Outputs of packed types, of which the runtime has no Shape. */
   readonly #packed = new Set<string>();
 
   #addWeight(weight: BenchmarkInput): void {
@@ -152,7 +152,7 @@ class CompositeBuilder {
     }));
     for (const { name, type } of outputs) {
       this.#unread.add(name);
-      if (type !== undefined && ELEMENT_TYPES[type.elementType].bits === 4) this.#packed.add(name);
+      if (type !== undefined && isPacked(type.elementType)) this.#packed.add(name);
     }
     const at = chain.length++;
     const written = outputs.flatMap(({ name, type }) => (type === undefined ? [] : [{ ...type, name, at }]));

@@ -5,6 +5,7 @@ import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { ResolvedModel } from '../manifest/index.js';
 import { MAX_MANIFEST_BYTES } from '../manifest/read-file.js';
 import type { Benchmark } from '../measurement/benchmark.js';
+import { symbolicBenchmark } from '../measurement/symbolic-benchmark.js';
 import { modelOf, weightlessBenchmark } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
@@ -67,8 +68,14 @@ function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Subm
   return parseModel(bytes, source.path, budget);
 }
 
+/** With the dimensions that files leave open; the manifests, which travel too, give their sizes. */
 function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
-  return new Map(models.map(({ name, model }) => [name, weightlessBenchmark(model)]));
+  return new Map(
+    models.map(({ name, model, open }) => [
+      name,
+      open === undefined ? weightlessBenchmark(model) : symbolicBenchmark(model, open),
+    ]),
+  );
 }
 
 /**

@@ -1,12 +1,18 @@
 import { type GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { readType } from '../onnx/model/declared-type.js';
-import { ELEMENT_TYPES, type ElementType, elementTypeOfCode, isElementType } from '../onnx/model/element-type.js';
+import {
+  ELEMENT_TYPES,
+  type ElementType,
+  elementTypeOfCode,
+  isElementType,
+  isPacked,
+} from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import { typeProtoOf } from '../onnx/write/write-model.js';
 
 // The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or
-// output of another one cannot be created, and one of four bits ends the process when it is returned. So such an input is
+// output of another one cannot be created, and one of a packed type ends the process when it is returned. So such an input is
 // fed as float32 and cast inside, and such an output is returned as float32, or only its shape is.
 
 /** Operators whose output has another element type than their inputs. */
@@ -106,14 +112,14 @@ function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): Graph
 }
 
 /** What is returned instead of a value that is not: its name, its type, and the nodes that make it. */
-interface Returned {
+export interface Returned {
   readonly name: string;
   readonly elementType: ElementType;
   readonly nodes: readonly NodeProto[];
 }
 
 /** An optimizer makes nothing of a shape that it knows, so that it is returned only by graphs that are not optimized. */
-function shapeOf(value: string, elementType: ElementType): Returned {
+export function shapeOf(value: string, elementType: ElementType): Returned {
   const name = shapeOutputOf(value, elementType);
   const shape = (input: string): NodeProto => ({
     ...NodeProto.create(),
@@ -121,10 +127,9 @@ function shapeOf(value: string, elementType: ElementType): Returned {
     input: [input],
     output: [name],
   });
-  // The runtime has no Shape of four bits.
+  // The runtime has no Shape of packed types.
   const wide = `${name}.wide`;
-  const isPacked = ELEMENT_TYPES[elementType].bits === 4;
-  const nodes = isPacked ? [cast(value, wide, 'uint8'), shape(wide)] : [shape(value)];
+  const nodes = isPacked(elementType) ? [cast(value, wide, 'uint8'), shape(wide)] : [shape(value)];
   return { name, elementType: 'int64', nodes };
 }
 

@@ -5,9 +5,10 @@ import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
 import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
 import { fillBlocks } from '../onnx/values/fill.js';
 import { words } from '../onnx/values/words.js';
-import type { TensorData } from '../onnx/model/model.js';
+import type { TensorData, TensorType } from '../onnx/model/model.js';
+import { domainOf } from '../onnx/model/opsets.js';
 import { fileBlocks } from '../onnx/write/write-model.js';
-import { fedName, isFedAsFloat, withCrossingEnds } from './crossing-values.js';
+import { fedName, isFedAsFloat, shapeOf, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
 /** A benchmark whose weights are no longer inputs of the graph, but not made yet either. */
@@ -110,6 +111,28 @@ export function materialize(
 export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
   const model = decode(benchmark);
   return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
+}
+
+/** An opset that Shape is in, for graphs without a standard operator. */
+const ANY_OPSET = { domain: '', version: 13n };
+
+/**
+ * A benchmark's model with the shapes of some of its values as its only outputs, its weights still inputs.
+ *
+ * @param values their types, by name
+ * @throws PlatformError as {@link materialize}
+ */
+export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<string, TensorType>): Uint8Array {
+  const model = decode(benchmark);
+  const shapes = [...values].map(([name, { elementType }]) => shapeOf(name, elementType));
+  const graph = {
+    ...model.graph,
+    node: [...model.graph.node, ...shapes.flatMap(({ nodes }) => nodes)],
+    output: shapes.map(({ name }) => ({ name, type: undefined, docString: '' })),
+  };
+  const hasStandard = model.opsetImport.some(({ domain }) => domainOf(domain) === '');
+  const opsetImport = hasStandard ? model.opsetImport : [...model.opsetImport, ANY_OPSET];
+  return ModelProto.encode({ ...model, graph, opsetImport }).finish();
 }
 
 /** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 whatever their range. */

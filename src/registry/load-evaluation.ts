@@ -31,7 +31,7 @@ export interface LoadedEvaluation {
   readonly requirements: Requirements;
   /** The requirements that a system does not meet, one line each. */
   readonly unmet: (system: Candidate) => readonly string[];
-  /** Notes on its manifests. */
+  /** Notes on its manifests and models. */
   readonly notes: readonly string[];
   /**
    * The manifest's `settings`, checked against its plugin's schema.
@@ -90,7 +90,7 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
     unusable,
     requirements: requirementsOf(resolved),
     unmet: (system) => unmetRequirements(resolved, system),
-    notes: [...resolved.notes.map(formatNote), ...datasetNotes],
+    notes: [...resolved.notes.map(formatNote), ...models.flatMap(({ notes }) => notes), ...datasetNotes],
     settingsOf: (schema) => pluginSettings(resolved.document, schema),
   };
 }

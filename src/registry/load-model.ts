@@ -13,7 +13,8 @@ import {
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
-import { assumedValues } from '../onnx/values/assumed-values.js';
+import { type AssumedInput, assumedInputs, assumedSentence } from '../onnx/values/assumed-values.js';
+import { type BoundDimension, boundDimensions } from '../onnx/layers/bound-dimensions.js';
 import { bindDimensions, dimensionNames } from '../onnx/layers/bind-dimensions.js';
 import { type GivenText, withGivenValues } from '../onnx/values/given-values.js';
 import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
@@ -33,8 +34,12 @@ export interface LoadedModel {
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint } | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
-  /** Notes on its manifest. */
+  /** Notes on its manifest, and what is assumed of its inputs. */
   readonly notes: readonly string[];
+  /** Inputs whose values were made up though they may decide what is computed; none of a zoo's, which are what they should be. */
+  readonly assumed: readonly AssumedInput[];
+  /** Sizes of the dimensions of inputs that its file leaves open; none of a zoo's, which has no file. */
+  readonly sizes: readonly BoundDimension[];
   /** undefined where nobody has them here: a zoo's are made up, and graphs that travel leave theirs behind. */
   readonly weights?: WeightsOfFile | undefined;
 }
@@ -89,8 +94,20 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
   const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
   const given = await withGivenValues(bound, new Map([...ofManifest, ...(options.inputs ?? [])]));
-  const open = symbols.length > 0 ? model : undefined;
-  return { name, manifest: wordsOf(resolved.manifest), symbols, notes: [], weights, model: given, open };
+  const isFile = resolved.source.kind === 'file';
+  const assumed = isFile ? assumedInputs(given) : [];
+  const sentence = assumedSentence(assumed);
+  return {
+    name,
+    manifest: wordsOf(resolved.manifest),
+    symbols,
+    notes: sentence === undefined ? [] : [`${name}: ${sentence}`],
+    assumed,
+    sizes: isFile ? boundDimensions(model, bound) : [],
+    weights,
+    model: given,
+    open: symbols.length > 0 ? model : undefined,
+  };
 }
 
 /** See {@link LoadedModel.manifest}. */
@@ -120,10 +137,5 @@ export async function loadModel(reference: string, options: LoadOptions): Promis
   if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
   const { model, notes } = orThrow(resolved);
   const loaded = await loadResolvedModel(model, options);
-  // The zoo's inputs are what they should be.
-  const assumed = model.source.kind === 'file' ? assumedValues(loaded.model) : undefined;
-  return {
-    ...loaded,
-    notes: [...notes.map(formatNote), ...(assumed === undefined ? [] : [`${loaded.name}: ${assumed}`])],
-  };
+  return { ...loaded, notes: [...notes.map(formatNote), ...loaded.notes] };
 }

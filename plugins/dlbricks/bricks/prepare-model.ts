@@ -21,12 +21,16 @@ import type { EmptyCall } from './empty-call.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
+/** What was chosen for a model's inputs. */
+export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes'>;
+
 /** A model, and its bricks. */
 export interface PreparedModel extends DecomposedModel {
   /** With the weights of its file where the agent can have them. */
   readonly whole: Benchmark;
   /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
+  readonly inputs?: ChosenInputs | undefined;
   /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
   /**
@@ -45,6 +49,8 @@ export interface CutSettings {
   readonly cut: Cut;
   /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
   readonly granularity?: number | undefined;
+  /** Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are bound. */
+  readonly keepDynamic?: boolean | undefined;
   readonly runOptions: RunOptions;
 }
 
@@ -66,9 +72,11 @@ export function granularityOf(
 }
 
 /** How the graph to cut is made. */
-export interface GraphSettings extends Pick<CutSettings, 'cut' | 'runOptions'> {
-  /** Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are bound. */
-  readonly isOpen?: boolean;
+export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'runOptions'>;
+
+/** The whole model with made-up weights. Its dimensions have sizes, or are open as in its file. */
+function wholeOf({ model, open }: LoadedModel, { keepDynamic = false }: Pick<CutSettings, 'keepDynamic'>): Benchmark {
+  return keepDynamic && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
 }
 
 /** The graph of a model that is cut, and the cost of making it. */
@@ -90,17 +98,17 @@ export interface GraphToCut {
  * that the file does not state. At the kernel cut it is the graph that the runtime executes.
  */
 export async function graphToCut(
-  { model, open }: LoadedModel,
-  { cut, runOptions, isOpen = false }: GraphSettings,
+  loaded: LoadedModel,
+  { cut, keepDynamic, runOptions }: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<GraphToCut> {
+  const { model } = loaded;
   if (cut === 'layer') {
     const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
     return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const given = isOpen && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
-  const optimized = await agent.optimize(given, runOptions, signal);
+  const optimized = await agent.optimize(wholeOf(loaded, { keepDynamic }), runOptions, signal);
   const { benchmark, values, costMs } = optimized;
   const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
   return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs, optimized };
@@ -113,10 +121,10 @@ export async function prepareModel(
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
-  const { name, model, weights } = loaded;
+  const { name, model, weights, assumed, sizes } = loaded;
   const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
   const { graph, weightBytes, optimizeMs, optimized } = await graphToCut(loaded, settings, agent, signal);
-  const filled = weightlessBenchmark(model);
+  const filled = wholeOf(loaded, settings);
   const own = await withOwnWeights(filled, weights, agent);
   const checked =
     own === undefined || optimized === undefined
@@ -133,7 +141,7 @@ export async function prepareModel(
       ? decomposeModel(name, graph, granularity)
       : decomposeKernels(name, graph, granularity, context);
   const costMs = optimizeMs + (checked?.costMs ?? 0) + performance.now() - startMs;
-  return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, costMs };
+  return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, inputs: { assumed, sizes }, costMs };
 }
 
 /** A model that the runtime refuses has no bricks. The other models are not affected. */
@@ -146,9 +154,10 @@ export async function prepareOrRefuse(
   try {
     return await prepareModel(loaded, settings, agent, signal);
   } catch (error) {
-    const { name, model } = loaded;
+    const { name, model, assumed, sizes } = loaded;
     const { reason: refusal } = unusableModel(name, error);
     const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    return { recipe, bricks: [], roughMs: [], whole: weightlessBenchmark(model), refusal, costMs: 0 };
+    const inputs = { assumed, sizes };
+    return { recipe, bricks: [], roughMs: [], whole: wholeOf(loaded, settings), inputs, refusal, costMs: 0 };
   }
 }

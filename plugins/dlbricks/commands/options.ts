@@ -32,6 +32,7 @@ import { type Settings, settingsSchema } from '../settings.js';
 export interface CutOptions extends InputOptions {
   readonly granularity?: number;
   readonly cut?: Cut;
+  readonly keepDynamic?: boolean;
 }
 
 /** How models are cut and measured, by commands that take one size of the batch and one number of threads. */
@@ -71,6 +72,10 @@ function addGraphOptions(command: Command): Command {
         '--cut <cut>',
         `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`,
       ).choices(CUTS),
+    )
+    .option(
+      '--keep-dynamic',
+      'have the runtime optimize and run whole graphs with the dimensions open that their files leave open',
     );
 }
 
@@ -110,13 +115,14 @@ export function addPrecisionOptions(command: Command): Command {
 
 /** The plugin's settings: from the options, else from the manifest, else the default. */
 export function settingsOf(
-  { cut, granularity, targetError, repeatLimit }: CutOptions & PrecisionOptions,
+  { cut, granularity, keepDynamic, targetError, repeatLimit }: CutOptions & PrecisionOptions,
   manifest: Settings = DEFAULT_SETTINGS,
 ): Settings {
   return {
     ...manifest,
     ...(cut === undefined ? {} : { cut }),
     ...(granularity === undefined ? {} : { granularity }),
+    ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
   };
@@ -141,8 +147,8 @@ export function addSweepReportingOptions(command: Command): Command {
 
 /** How models are cut. */
 export function cutOf(options: CutOptions & { readonly threads?: number }): CutSettings {
-  const { cut, granularity } = settingsOf(options);
-  return { cut, granularity, runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads) };
+  const { cut, granularity, keep_dynamic: keepDynamic } = settingsOf(options);
+  return { cut, granularity, keepDynamic, runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads) };
 }
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
@@ -150,6 +156,7 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
   const names = {
     granularity: '--granularity',
     cut: '--cut',
+    keepDynamic: '--keep-dynamic',
     batch: '--batch',
     dimension: '--dimension',
     input: '--input',

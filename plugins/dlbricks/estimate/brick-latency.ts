@@ -1,6 +1,7 @@
 import { type Context, type Measurement, sharedShareOf, subjectKey } from '../../../src/plugin-api.js';
 import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.js';
 import type { Observations } from './observations.js';
+import { failureText } from './failure-text.js';
 import { lessOverhead, mean, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
 
 // Runs within one process agree far better than processes at different times do. A brick with a large share is
@@ -57,7 +58,7 @@ function successes(measurements: readonly Measurement[]): readonly Taken[] {
 
 function whyNone(measurements: readonly Measurement[]): Unknown {
   const outcome = measurements[0]?.outcome;
-  const reason = outcome?.kind === 'failure' ? `${outcome.reason}: ${outcome.message}` : 'not measured on this system';
+  const reason = outcome?.kind === 'failure' ? failureText(outcome) : 'not measured on this system';
   return { kind: 'unknown', reason };
 }
 

@@ -133,7 +133,9 @@ export function compose(model: RecipeInContext, observations: Observations, spre
       const latency = latencyAt(brick);
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
     });
-    if (terms.length === 0) return undefined;
+    // A model that the runtime reduces to constants is its call alone.
+    const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
+    if (terms.length === 0 && !isCallOnly) return undefined;
     const sum = { terms, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread);
   };
@@ -157,7 +159,7 @@ export function compose(model: RecipeInContext, observations: Observations, spre
     layers,
     sequences: sequences.length,
     uniqueBricks: bricks.length,
-    coverage: sequences.length === 0 ? 0 : (sequences.length - missed) / sequences.length,
+    coverage: sequences.length === 0 ? Number(knownCalls.length > 0) : (sequences.length - missed) / sequences.length,
     sequential: sequential?.interval,
     parallel: sumOver(countsOf({ bricks, sequences: onPath }))?.interval,
     longestPath: path,

@@ -1,5 +1,6 @@
 import type { Measurement, System } from '../../../src/plugin-api.js';
 import type { KernelCheck } from '../bricks/own-graph.js';
+import type { ChosenInputs } from '../bricks/prepare-model.js';
 import type { Estimate } from '../estimate/compose.js';
 import type { Spread } from '../estimate/statistics.js';
 import type { LimitedBy } from '../measure/next-occasion.js';
@@ -24,6 +25,8 @@ export interface ModelResult {
   readonly kernels?: number | undefined;
   /** Whether they are those of the file itself, where that was checked. */
   readonly kernelCheck?: KernelCheck | undefined;
+  /** undefined where the model itself is not at hand. */
+  readonly inputs?: ChosenInputs | undefined;
 }
 
 /** Cost of a part of the measuring. */

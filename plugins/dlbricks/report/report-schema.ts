@@ -21,6 +21,10 @@ const systemSchema = z.strictObject({
 const settingsSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).describe('Where graphs were cut'),
   granularity: z.int().describe('Longest brick, in kernels or layers'),
+  keep_dynamic: z
+    .boolean()
+    .default(false)
+    .describe('Whether dimensions that files leave open stayed open while whole graphs were optimized and run'),
   batch: z.int(),
   warmup_runs: z.int(),
   runs: z.int().describe('Maximum number of timed runs per benchmark'),
@@ -78,6 +82,14 @@ const modelSchema = z.strictObject({
     .describe(
       'Operators of which the optimized graphs of the file itself and of the filled one differ; null where that was not checked',
     ),
+  assumed_inputs: z
+    .array(z.strictObject({ name: z.string(), values: z.string() }))
+    .default([])
+    .describe('Inputs whose values were made up though they may decide what is computed'),
+  dimensions: z
+    .array(z.strictObject({ name: z.string(), size: z.int() }))
+    .default([])
+    .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
   unique_bricks: z.int(),
   coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),

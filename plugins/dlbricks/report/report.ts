@@ -3,6 +3,7 @@ import type { EstimateResult, ModelResult } from './evaluation-result.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
 import { noiseWarnings } from './noise.js';
+import { failureText } from '../estimate/failure-text.js';
 import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE } from '../estimate/statistics.js';
 import type { ModelReport, Report } from './report-schema.js';
@@ -15,6 +16,8 @@ export interface ReportSettings {
   readonly evaluation?: string | undefined;
   readonly cut: Cut;
   readonly granularity: number;
+  /** See the settings of the report's schema; default: false. */
+  readonly keepDynamic?: boolean | undefined;
   readonly batch: number;
   readonly protocol: Protocol;
   /** Relative; undefined where bricks are not measured again. */
@@ -53,7 +56,7 @@ function differencesOf({ kernelCheck }: ModelResult): ModelReport['kernel_differ
 }
 
 function modelReport(result: ModelResult, cut: Cut): ModelReport {
-  const { estimate, endToEnd, limitedBy, kernels } = result;
+  const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
@@ -63,6 +66,8 @@ function modelReport(result: ModelResult, cut: Cut): ModelReport {
     layers: estimate.layers,
     kernels: kernels ?? null,
     kernel_differences: differencesOf(result),
+    assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
+    dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
     unique_bricks: estimate.uniqueBricks,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
@@ -97,7 +102,7 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
   return wanted.flatMap((measurement) => {
     if (measurement === undefined) return [{ ...missing, reason: 'interrupted before it was measured' }];
     const { outcome } = measurement;
-    return outcome.kind === 'samples' ? [] : [{ ...missing, reason: `${outcome.reason}: ${outcome.message}` }];
+    return outcome.kind === 'samples' ? [] : [{ ...missing, reason: failureText(outcome) }];
   });
 }
 
@@ -118,7 +123,7 @@ function otherGraphs({ models }: EstimateResult): Report['warnings'] {
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
   result: EstimateResult,
-  { evaluation, cut, granularity, batch, protocol, targetError }: ReportSettings,
+  { evaluation, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
 ): Report {
   const { system } = result;
   const models = result.models.map((model) => modelReport(model, cut));
@@ -147,6 +152,7 @@ export function reportOf(
     settings: {
       cut,
       granularity,
+      keep_dynamic: keepDynamic,
       batch,
       warmup_runs: protocol.warmupRuns,
       runs: protocol.runs,

@@ -47,6 +47,18 @@ function limitLines({ models }: Report): string[] {
   });
 }
 
+/** Models whose kernels may be others than those of their files, since their dimensions have sizes. */
+function dimensionLines({ models, settings }: Report): string[] {
+  const bound = models.filter(({ dimensions }) => dimensions.length > 0);
+  if (bound.length === 0 || settings.cut === 'layer' || settings.keep_dynamic) return [];
+  const named = bound.map(({ name, dimensions }) => {
+    return `${name} (${dimensions.map((dimension) => `${dimension.name} ${dimension.size}`).join(', ')})`;
+  });
+  return [
+    `sizes were given to open dimensions before the runtime optimized: ${named.join(', ')}; --keep-dynamic (keep_dynamic in manifests) leaves them open, which may give other kernels`,
+  ];
+}
+
 function warningLines(report: Report): string[] {
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads');
@@ -140,6 +152,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
     ...intervalLines(report),
     ...(options.wide ? spreadLines(report) : []),
     ...limitLines(report),
+    ...dimensionLines(report),
     ...costLines(summary, options),
     ...warningLines(report),
   ];
@@ -153,6 +166,7 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
     [systemLine(first, counted(first.system.cores, 'core')), ...(isAlike(reports, cutOf) ? [cutOf(first)] : [])].join(
       ', ',
     ),
+    ...new Set(reports.flatMap(dimensionLines)),
     ...reports.flatMap((report) => {
       const configuration = configurationOf(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];

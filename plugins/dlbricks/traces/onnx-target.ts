@@ -83,7 +83,7 @@ export async function onnxTarget(
     ? (
         await graphToCut(
           loaded,
-          { cut, runOptions, isOpen: settings.graph === 'optimized_open' },
+          { cut, runOptions, keepDynamic: settings.graph === 'optimized_open' },
           await agent(),
           signal,
         )

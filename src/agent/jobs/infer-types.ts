@@ -2,7 +2,9 @@ import type { Benchmark } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
-import { withEveryValueAsOutput } from '../../predictor/materialize.js';
+import type { TensorType } from '../../onnx/model/model.js';
+import { withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
+import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
 import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
@@ -50,6 +52,22 @@ function inferredValueOf(value: TensorValue): InferredValue {
   return { elementType, dims, ...rangeOf(value) };
 }
 
+/**
+ * The types without those that only look like scalars: for a value without a known number of dimensions, a binding
+ * returns none as well. The shape of a scalar has no elements, and that of the other has an unknown number of them.
+ */
+async function withoutUnranked(
+  types: ReadonlyMap<string, TensorType>,
+  benchmark: Benchmark,
+  inferStaticTypes: NonNullable<Predictor['inferStaticTypes']>,
+): Promise<ReadonlyMap<string, TensorType>> {
+  const scalars = new Map([...types].filter(([, { dims }]) => dims.length === 0));
+  if (scalars.size === 0) return types;
+  const shapes = await inferStaticTypes(withShapesAsOutputs(benchmark, scalars));
+  const known = new Set([...shapes].flatMap(([output, { dims }]) => (dims[0] === 0 ? shapedValue(output)?.name : [])));
+  return new Map([...types].filter(([name]) => !scalars.has(name) || known.has(name)));
+}
+
 /** Types that the runtime infers without running the graph; undefined where types are missing after that. */
 async function inferStatically(
   benchmark: Benchmark,
@@ -57,8 +75,12 @@ async function inferStatically(
 ): Promise<ReadonlyMap<string, InferredValue> | undefined> {
   const { types, contents } = unknownValues(modelOf(benchmark, 'graph'));
   if (contents.length > 0) return undefined;
+  const { inferStaticTypes } = predictor;
+  if (inferStaticTypes === undefined) return undefined;
   // A runtime may accept with weights a graph that it refuses without them.
-  const found = await predictor.inferStaticTypes?.(withEveryValueAsOutput(benchmark)).catch(() => undefined);
+  const found = await inferStaticTypes(withEveryValueAsOutput(benchmark))
+    .then((inferred) => withoutUnranked(inferred, benchmark, inferStaticTypes))
+    .catch(() => undefined);
   return types.every((name) => found?.has(name)) ? found : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import { elementCount, ELEMENT_TYPES, isPacked } from '../model/element-type.js';
 import type { Graph, Model, Node, Tensor } from '../model/model.js';
 import { nestedNodes } from '../model/nested-nodes.js';
 import { quantizationInputs } from '../operators/quantization-inputs.js';
@@ -25,7 +25,7 @@ function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigin
   return least + half + half / 4n;
 }
 
-const SIGNED = new Set(['int8', 'int16', 'int32', 'int4']);
+const SIGNED = new Set(['int8', 'int16', 'int32', 'int4', 'int2']);
 
 /** The tensor with a representative of its class for each zero point; itself where its values are not in memory. */
 function classedZeroPoints(tensor: Tensor): Tensor {
@@ -33,8 +33,11 @@ function classedZeroPoints(tensor: Tensor): Tensor {
   const { bits, kind, array } = ELEMENT_TYPES[elementType];
   if (data.kind !== 'inline' || kind !== 'integer') return tensor;
   const isSigned = SIGNED.has(elementType);
-  // Two in a byte: the middle of the unsigned type, zero of the signed one.
-  if (bits < 8) return { ...tensor, data: { kind: 'inline', bytes: data.bytes.map(() => (isSigned ? 0 : 0x88)) } };
+  // The middle of an unsigned type, zero of a signed one.
+  if (isPacked(elementType)) {
+    const middles = bits === 4 ? 0x88 : 0xaa;
+    return { ...tensor, data: { kind: 'inline', bytes: data.bytes.map(() => (isSigned ? 0 : middles)) } };
+  }
   // Not by slice(): that of a Buffer is a view of what it was cut from.
   const bytes = new Uint8Array(data.bytes);
   const values = new array(bytes.buffer);

@@ -28,7 +28,10 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   const { elemType, shape } = value.value;
   const elementType = elementTypeOfCode(elemType);
   if (elementType === undefined)
-    return { type: undefined, insteadOf: `a tensor of an unknown element type (number ${elemType})` };
+    return {
+      type: undefined,
+      insteadOf: `a tensor of an element type that is not supported (number ${elemType} of TensorProto.DataType)`,
+    };
   if (shape === undefined) return { type: { elementType, dims: undefined } };
   const dims: Dimension[] = [];
   for (const { value: dim } of shape.dim) {

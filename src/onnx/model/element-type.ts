@@ -66,6 +66,8 @@ export const ELEMENT_TYPES = {
   float8e5m2fnuz: { code: 20, bits: 8, kind: 'float', array: Uint8Array, fed: false },
   uint4: { code: 21, bits: 4, kind: 'integer', array: Uint8Array, fed: false },
   int4: { code: 22, bits: 4, kind: 'integer', array: Uint8Array, fed: false },
+  uint2: { code: 25, bits: 2, kind: 'integer', array: Uint8Array, fed: false },
+  int2: { code: 26, bits: 2, kind: 'integer', array: Uint8Array, fed: false },
 } as const satisfies Readonly<Record<string, ElementTypeFacts>>;
 
 export type ElementType = keyof typeof ELEMENT_TYPES;
@@ -101,6 +103,12 @@ export function elementTypeOfProfile(name: string, profiler: Profiler): string {
 /** Bytes that `count` elements take in raw_data; sub-byte types are packed. */
 export function byteLengthOf(elementType: ElementType, count: number): number {
   return Math.ceil((count * ELEMENT_TYPES[elementType].bits) / 8);
+}
+
+/** Whether a byte holds several elements. */
+export function isPacked(elementType: ElementType): boolean {
+  const { bits } = ELEMENT_TYPES[elementType];
+  return bits > 0 && bits < 8;
 }
 
 /** Number of elements of a tensor with these dimensions; 1 for a scalar. */

@@ -5,11 +5,11 @@ import { subgraphsOf } from './subgraphs.js';
 
 /**
  * The operator set versions that this project takes, by domain ('' is ai.onnx). The newest are those that onnxruntime
- * 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime); older than 7 it only loads without guarantee.
- * Domains that are not listed are left to the runtime.
+ * 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime). It guarantees nothing for those older than 7 and has
+ * kernels for a part of their operators. Domains that are not listed are left to the runtime.
  */
 export const SUPPORTED_OPSETS: ReadonlyMap<string, { readonly oldest: number; readonly newest: number }> = new Map([
-  ['', { oldest: 7, newest: 26 }],
+  ['', { oldest: 1, newest: 26 }],
   ['ai.onnx.ml', { oldest: 1, newest: 5 }],
   ['com.microsoft', { oldest: 1, newest: 1 }],
 ]);

@@ -91,20 +91,43 @@ const ONLY_MORE_TYPES: ReadonlySet<string> = new Set(
   }),
 );
 
+/** Of these versions, those that added one of {@link LONG_TAKEN}. Source: the same. */
+const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
+  ['Clip 12', 'int64'],
+  ['CumSum 14', 'float16'],
+  ['Max 12', 'int64'],
+  ['Min 12', 'int64'],
+  ['Pow 12', 'int64'],
+  ['Relu 14', 'int64'],
+]);
+
+/** Of these versions, those since which inputs may have different element types. Source: the same. */
+const MIX_TYPES: ReadonlySet<string> = new Set(['BatchNormalization 15', 'Pow 12']);
+
 /**
  * The version of ai.onnx since which an operator means what it means in a graph of that opset, for element types that it has taken all
  * the time; as {@link definitionOf} for an operator that this table does not know.
  */
 export function meaningOf(opType: string, opset: number): number {
-  let version = definitionOf(opType, opset);
-  while (ONLY_MORE_TYPES.has(`${opType} ${version}`)) version = definitionOf(opType, version - 1);
-  return version;
+  return meaningFor(opType, opset, new Set());
 }
 
-/** Older opsets are not supported; see SUPPORTED_OPSETS. */
+/** The same, and no version that does not take these element types, or not together. */
+function meaningFor(opType: string, opset: number, elementTypes: ReadonlySet<ElementType>): number {
+  let version = definitionOf(opType, opset);
+  for (;;) {
+    const entry = `${opType} ${version}`;
+    const added = ADDED_LONG_TAKEN.get(entry);
+    const isNeeded = added !== undefined && elementTypes.has(added);
+    if (!ONLY_MORE_TYPES.has(entry) || isNeeded || (MIX_TYPES.has(entry) && elementTypes.size > 1)) return version;
+    version = definitionOf(opType, version - 1);
+  }
+}
+
+/** The oldest opset that bricks have where their operators allow it: the runtime guarantees nothing for older ones. */
 const OLDEST_OPSET = 7;
 
-/** Element types that every operator which takes them in one version took in all before, as far as it is in {@link MORE_TYPES}. */
+/** Element types that operators of {@link MORE_TYPES} take in all their versions, but for {@link ADDED_LONG_TAKEN}. */
 const LONG_TAKEN: ReadonlySet<ElementType> = new Set(['float32', 'float16', 'float64', 'int64']);
 
 function hasLaterAttribute({ opType, attributes }: Node): boolean {
@@ -122,10 +145,13 @@ export function oldestOpsetOf(
   opset: number,
   elementTypes: Iterable<ElementType>,
 ): number | undefined {
-  const takesAll = [...elementTypes].every((elementType) => LONG_TAKEN.has(elementType));
+  const types = new Set(elementTypes);
+  const takesAll = [...types].every((elementType) => LONG_TAKEN.has(elementType));
+  const isUnchanged = ({ opType }: Node): boolean => definitionOf(opType, OLDEST_OPSET) === definitionOf(opType, opset);
+  const least = opset >= OLDEST_OPSET || nodes.every(isUnchanged) ? OLDEST_OPSET : opset;
   const isAsBefore = (node: Node): boolean => takesAll && !hasLaterAttribute(node);
   return nodes.reduce<number | undefined>((oldest, node) => {
-    const version = isAsBefore(node) ? meaningOf(node.opType, opset) : definitionOf(node.opType, opset);
-    return Math.max(oldest ?? OLDEST_OPSET, version);
+    const version = isAsBefore(node) ? meaningFor(node.opType, opset, types) : definitionOf(node.opType, opset);
+    return Math.max(oldest ?? least, version);
   }, undefined);
 }

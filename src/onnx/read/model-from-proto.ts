@@ -13,6 +13,7 @@ import { liveNodes, orderNodes } from '../model/order-nodes.js';
 import { quoted } from '../../base/quoted.js';
 import { nodeLabel } from '../model/node-label.js';
 import type { ReadingBudget } from '../bytes/reading-budget.js';
+import { withTensorOutput } from './tensor-outputs.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** From this version of the format on, initializers need not be inputs, and here they never are. */
@@ -26,10 +27,10 @@ const LEAST_IR_VERSION = 4;
  */
 export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
   const source = tensors.source.name;
-  const { graph } = proto;
-  if (graph === undefined || proto.irVersion <= 0n) {
+  if (proto.graph === undefined || proto.irVersion <= 0n) {
     throw new PlatformError('model', `${source} holds no graph: it is no ONNX model, or truncated. Export it again.`);
   }
+  const graph = withTensorOutput(proto.graph, source);
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
   const functions = new FunctionTable(proto.functions, source);
@@ -106,7 +107,7 @@ function graphInputs(graph: GraphProto, source: string): ReadonlyMap<string, Dec
       const problem = reading.type === undefined ? `is ${reading.insteadOf}` : 'has no name of its own';
       throw new PlatformError(
         'model',
-        `${source}: input ${quoted(name)} ${problem}. Export the model again, with tensors as inputs.`,
+        `${source}: input ${quoted(name)} ${problem}. Export the model again, with tensors of supported types as inputs.`,
       );
     }
     inputs.set(name, reading.type);

@@ -14,23 +14,31 @@ function shown({ low, high, list }: InputValues): string {
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 
-/**
- * What is assumed of inputs whose values may decide what is computed: masks, indices, lengths, sizes, boxes. One sentence
- * for a user; undefined where nothing is.
- */
-export function assumedValues({ graph }: Model): string | undefined {
+/** An input, and its values in a few words. */
+export interface AssumedInput {
+  readonly name: string;
+  readonly values: string;
+}
+
+/** What is assumed of inputs whose values may decide what is computed: masks, indices, lengths, sizes, boxes. */
+export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
   const typed = typedGraph(graph);
-  const assumed = graph.inputs.flatMap((name) => {
+  return graph.inputs.flatMap((name) => {
     const type = staticTypeOf(graph.types.get(name));
     if (type === undefined || graph.given?.has(name) === true) return [];
     const values = fillRange(typed, name, type);
     const { kind } = ELEMENT_TYPES[type.elementType];
-    if (kind === 'string') return [{ name, text: 'words' }];
+    if (kind === 'string') return [{ name, values: 'words' }];
     const decides = kind !== 'float' || values.list !== undefined || values.low === values.high;
-    return decides ? [{ name, text: kind === 'boolean' && values.low === 1 ? 'true' : shown(values) }] : [];
+    return decides ? [{ name, values: kind === 'boolean' && values.low === 1 ? 'true' : shown(values) }] : [];
   });
+}
+
+/** One sentence for a user; undefined where nothing is assumed. */
+export function assumedSentence(assumed: readonly AssumedInput[]): string | undefined {
   const [first] = assumed;
   if (first === undefined) return undefined;
-  const list = listed(assumed.map(({ name, text }) => `${quoted(name)} ${text}`));
-  return `the values of inputs are assumed: ${list}; give others with --input ${shellQuoted(`${first.name}=VALUE`)}`;
+  const list = listed(assumed.map(({ name, values }) => `${quoted(name)} ${values}`));
+  const option = `--input ${shellQuoted(`${first.name}=VALUE`)}`;
+  return `the values of inputs are assumed: ${list}; give others with ${option}, or \`values\` in the model's manifest`;
 }

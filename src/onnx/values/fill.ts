@@ -114,6 +114,8 @@ function elementsFor(elementType: ElementType, fill: Fill): () => number {
     case 'float8e5m2fnuz':
     case 'uint4':
     case 'int4':
+    case 'uint2':
+    case 'int2':
       // Any bit pattern from 0x10 to 0x6f is a normal, finite value in all of them.
       return integers({ low: 0x10, high: 0x6f, seed: fill.seed });
     case 'string':

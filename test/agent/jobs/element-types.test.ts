@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { TypeProto } from '../../../src/generated/onnx/onnx.js';
 import type { ElementType } from '../../../src/onnx/model/element-type.js';
 import { ELEMENT_TYPES } from '../../../src/onnx/model/element-type.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
@@ -8,9 +9,9 @@ import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';
 
 const OPSETS = {
-  irVersion: 10n,
+  irVersion: 13n,
   opsetImport: [
-    { domain: '', version: 21n },
+    { domain: '', version: 25n },
     { domain: 'ai.onnx.ml', version: 4n },
   ],
 };
@@ -18,6 +19,11 @@ const ofMl = (...args: Parameters<typeof node>) => node(args[0], args[1], args[2
 const texts = (name: string, list: readonly string[]) =>
   attribute(name, { strings: list.map((text) => Buffer.from(text)), type: 8 });
 const numbers = (name: string, list: readonly number[]) => attribute(name, { floats: [...list], type: 6 });
+
+const typeOfSequence = (value: NonNullable<TypeProto['value']>): TypeProto => ({
+  denotation: '',
+  value: { $case: 'sequenceType', value: { elemType: { denotation: '', value } } },
+});
 
 /** Casts there and back; the runtime has no layer that computes with all of these types. */
 const through = (elementType: ElementType): Uint8Array => {
@@ -101,18 +107,39 @@ const throughOptional = model(
   { ...OPSETS, opsetImport: [{ domain: '', version: 17n }] },
 );
 
+const onlySequences = model(
+  {
+    input: [value('x', [4, 8])],
+    node: [node('Relu', ['x'], ['r']), node('SplitToSequence', ['r'], ['parts'])],
+    output: [
+      {
+        name: 'parts',
+        docString: '',
+        type: typeOfSequence({
+          $case: 'tensorType',
+          value: { elemType: ELEMENT_TYPES.float32.code, shape: undefined },
+        }),
+      },
+    ],
+  },
+  OPSETS,
+);
+
 const MODELS: Readonly<Record<string, Uint8Array>> = {
   'int4 between layers': through('int4'),
   'uint4 between layers': through('uint4'),
   'bfloat16 between layers': through('bfloat16'),
   'float8 between layers': through('float8e4m3fn'),
   'int4 at both ends': atTheEnds('int4'),
+  'int2 between layers': through('int2'),
+  'uint2 at both ends': atTheEnds('uint2'),
   'bfloat16 at both ends': atTheEnds('bfloat16'),
   'float8 at both ends': atTheEnds('float8e5m2'),
   'int4 weights': quantizedWeights,
   'texts as an input': wordsToNumbers,
   'a sequence between layers': throughSequence,
   'an optional value between layers': throughOptional,
+  'nothing but a sequence as an output': onlySequences,
 };
 
 describe('values that the bindings of the runtime do not take or return', { timeout: 240_000 }, () => {
@@ -134,6 +161,16 @@ describe('values that the bindings of the runtime do not take or return', { time
   test('their types and shapes are known', async () => {
     const { values } = await measuredBricks(agent().client, parseModel(through('int4'), 'int4'), 'layer');
     assert.deepEqual(values.get('narrow'), { elementType: 'int4', dims: [32, 64] });
+  });
+
+  test('a model that returns only maps is refused, with what to do', () => {
+    const map = { $case: 'mapType', value: { keyType: ELEMENT_TYPES.int64.code, valueType: undefined } } as const;
+    const bytes = model({
+      input: [value('x', [1, 2])],
+      node: [node('ZipMap', ['x'], ['z'], [], { domain: 'ai.onnx.ml' })],
+      output: [{ name: 'z', docString: '', type: typeOfSequence(map) }],
+    });
+    assert.throws(() => parseModel(bytes, 'classes'), /none of the graph's outputs is a tensor .*zipmap=False/);
   });
 
   test('what makes a sequence and what reads it are one brick', async () => {

@@ -7,7 +7,7 @@ import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightles
 import { layerGraph } from '../../../src/onnx/layers/layer-graph.js';
 import type { ElementType } from '../../../src/onnx/model/element-type.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
-import { float, floats, graph, graphAttribute, int, model, node, value } from '../../onnx/protos.js';
+import { float, floats, graph, graphAttribute, int, ints, model, node, value } from '../../onnx/protos.js';
 import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';
 
@@ -194,6 +194,23 @@ const CASES: Readonly<Record<string, Case>> = {
     outputs: ['y'],
     rest: { output: [value('y', undefined, 'uint8')] },
     makes: [1, 4, 1, 1],
+  },
+  'a MaxUnpool to a given size': {
+    inputs: { x: ['float32', 1, 2, 3, 3], indices: ['int64', 1, 2, 3, 3], size: ['int64', 4] },
+    nodes: [
+      node('MaxUnpool', ['x', 'indices', 'size'], ['y'], [ints('kernel_shape', [2, 2]), ints('strides', [2, 2])]),
+    ],
+    outputs: ['y'],
+    makes: [1, 2, 6, 6],
+  },
+  'a SplitToSequence in parts of given sizes': {
+    inputs: { x: ['float32', 7, 3], sizes: ['int64', 3] },
+    nodes: [
+      node('SplitToSequence', ['x', 'sizes'], ['parts']),
+      node('ConcatFromSequence', ['parts'], ['y'], [int('axis', 0)]),
+    ],
+    outputs: ['y'],
+    makes: [7, 3],
   },
   'a QLinearAdd': {
     inputs: { a: ['uint8', 4, 6], b: ['uint8', 4, 6], ...quantized('a', 'b', 'y') },

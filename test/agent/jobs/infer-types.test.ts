@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
+import { int, ints } from '../../onnx/protos.js';
 import { agentForSuite } from '../support/running-agent.js';
 import {
   benchmarkOf,
@@ -70,6 +71,31 @@ describe('inferring types', { timeout: 60_000 }, () => {
     });
     const values = await agent().client.inferTypes(graph);
     assert.deepEqual([...values.keys()], ['y']);
+  });
+
+  test('a value without a known number of dimensions is no scalar, and a scalar is one', async () => {
+    const pooled = { dims: [1, 2, 3, 3] } as const;
+    const graph = benchmarkOf({
+      inputs: { x: pooled, at: { ...pooled, elementType: 'int64' } },
+      // The runtime looks at it only when it runs.
+      constants: { size: int64Constant([4], [1, 2, 6, 6]) },
+      nodes: [
+        {
+          opType: 'MaxUnpool',
+          inputs: ['x', 'at', 'size'],
+          outputs: ['wide'],
+          attributes: [ints('kernel_shape', [2, 2]), ints('strides', [2, 2])],
+        },
+        { opType: 'ReduceMax', inputs: ['x'], outputs: ['most'], attributes: [int('keepdims', 0)] },
+        { opType: 'Add', inputs: ['wide', 'most'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const values = await agent().client.inferTypes(graph);
+    assert.deepEqual(
+      ['wide', 'most', 'y'].map((name) => values.get(name)?.dims),
+      [[1, 2, 6, 6], [], [1, 2, 6, 6]],
+    );
   });
 
   test('a graph that the runtime refuses is unsupported', async () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
-import { assumedValues } from '../../../src/onnx/values/assumed-values.js';
+import { assumedInputs, assumedSentence } from '../../../src/onnx/values/assumed-values.js';
+import type { Model } from '../../../src/onnx/model/model.js';
 import { givenTextOf, withGivenValues } from '../../../src/onnx/values/given-values.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { int, model, node, value } from '../protos.js';
@@ -80,19 +81,24 @@ describe('values that a user writes', () => {
   });
 });
 
+const toldOf = (given: Model): string | undefined => assumedSentence(assumedInputs(given));
+
 describe('what is assumed of a model', () => {
   test('is said of masks and indices, not of what any numbers will do for', () => {
     assert.equal(
-      assumedValues(lookup),
-      'the values of inputs are assumed: "ids" 0 to 9, "mask" true; give others with --input ids=VALUE',
+      toldOf(lookup),
+      'the values of inputs are assumed: "ids" 0 to 9, "mask" true; give others with --input ids=VALUE, or `values` in the model\'s manifest',
     );
   });
 
   test('is not said of what was given', async () => {
     const values = givenTextOf('5');
     assert.ok(values !== undefined);
-    const told = assumedValues(await withGivenValues(lookup, new Map([['ids', values]])));
-    assert.equal(told, 'the values of inputs are assumed: "mask" true; give others with --input mask=VALUE');
+    const told = toldOf(await withGivenValues(lookup, new Map([['ids', values]])));
+    assert.equal(
+      told,
+      'the values of inputs are assumed: "mask" true; give others with --input mask=VALUE, or `values` in the model\'s manifest',
+    );
   });
 
   test('is nothing for a model of numbers', () => {
@@ -101,6 +107,6 @@ describe('what is assumed of a model', () => {
       node: [node('Relu', ['x'], ['y'], [int('ignored', 1)])],
       output: [value('y')],
     });
-    assert.equal(assumedValues(parseModel(sum, 'sum')), undefined);
+    assert.equal(toldOf(parseModel(sum, 'sum')), undefined);
   });
 });

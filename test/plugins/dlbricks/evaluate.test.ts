@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../support/property.js';
 import { evaluate, evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
@@ -74,7 +75,14 @@ describe('an evaluation', () => {
     await fc.assert(
       fc.asyncProperty(generatedModels(), fc.integer({ min: 1, max: 5 }), async (generated, granularity) => {
         const agent = agentFor(generated);
-        const loaded: LoadedModel = { name: 'model', model: generated.model, symbols: [], notes: [] };
+        const loaded: LoadedModel = {
+          name: 'model',
+          model: generated.model,
+          symbols: [],
+          notes: [],
+          assumed: [],
+          sizes: [],
+        };
         const { result } = await run(requestFor([loaded], { granularity }), { agent, store: await openMemoryStore() });
 
         const [model] = result.models;
@@ -318,7 +326,7 @@ describe('a brick that fails', () => {
       result.models.map(({ estimate }) => [estimate.coverage, estimate.missing.map(({ reason }) => reason)]),
       [
         [1, []],
-        [2 / 3, ['out_of_memory: it takes too much']],
+        [2 / 3, [failureText({ kind: 'failure', ...failure })]],
       ],
     );
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import {
   type FittingRule,
   type FittingRules,
+  indicesBelow,
   list,
   type OperatorUse,
   times,
@@ -123,10 +124,22 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
   return { picture: blocks.pictureOf(axes === 1 ? [columns] : nearSquare(columns), block), block };
 }
 
+/** The picture that is pooled to the input by blocks that do not overlap more than they are said to. */
+function unpooled({ node, input, output }: OperatorUse): readonly number[] | undefined {
+  const dims = input(0);
+  if (dims === undefined || output(0) !== undefined) return output(0);
+  const block = wholeNumbers(node, 'kernel_shape') ?? [];
+  return [...dims.slice(0, 2), ...new Blocks(node, block.length).pictureOf(dims.slice(2), block)];
+}
+
 /** By operator. */
 export const PICTURE_RULES: readonly (readonly [string, FittingRules])[] = [
   ['Col2Im', { 1: (use) => list(pictureAndBlock(use)?.picture), 2: (use) => list(pictureAndBlock(use)?.block) }],
   ['MaxRoiPool', { 1: firstQuarter }],
+  [
+    'MaxUnpool',
+    { 1: (use) => indicesBelow(unpooled(use)?.reduce((a, b) => a * b, 1)), 2: (use) => list(unpooled(use)) },
+  ],
   [
     'NonMaxSuppression',
     {

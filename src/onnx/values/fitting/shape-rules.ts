@@ -79,13 +79,23 @@ const sliceEnds: FittingRule = (use) => {
   return list(axes.map((axis) => dims?.at(axis) ?? ANY_SIZE));
 };
 
+/** The size of one of so many parts, as even as can be; the last one has the rest. */
+function partSize(size: number | undefined, parts: number, at: number): number {
+  const all = size ?? parts;
+  const each = Math.floor(all / parts);
+  return at === parts - 1 ? all - each * (parts - 1) : each;
+}
+
 const splitSizes: FittingRule = (use) => {
   const axis = wholeNumber(use.node, 'axis', 0);
-  const each = Math.floor((use.input(0)?.at(axis) ?? use.count) / use.count);
-  const last = (use.input(0)?.at(axis) ?? use.count) - each * (use.count - 1);
-  return list(
-    times(use.count, each).map((size, at) => use.output(at)?.at(axis) ?? (at === use.count - 1 ? last : size)),
-  );
+  const size = use.input(0)?.at(axis);
+  return list(upTo(use.count).map((at) => use.output(at)?.at(axis) ?? partSize(size, use.count, at)));
+};
+
+/** A size for each part; a single number is the size of all of them. */
+const sequenceSizes: FittingRule = (use) => {
+  if (use.own.length === 0) return list([1]);
+  return list(upTo(use.count).map((at) => partSize(use.input(0)?.at(wholeNumber(use.node, 'axis', 0)), use.count, at)));
 };
 
 /** The axes of size one. */
@@ -163,6 +173,7 @@ export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
   ['Resize', { 1: scalesOrPart, 2: resizeScales, 3: resizeSizes }],
   ['Slice', { 1: zero, 2: sliceEnds, 3: axesInOrder, 4: one }],
   ['Split', { 1: splitSizes }],
+  ['SplitToSequence', { 1: sequenceSizes }],
   ['Squeeze', { 1: squeezed }],
   ['Tile', { 1: repeats }],
   ['TopK', { 1: topCount }],

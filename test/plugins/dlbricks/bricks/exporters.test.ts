@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import type { ElementType } from '../../../../src/onnx/model/element-type.js';
-import { float, int, ints } from '../../../onnx/protos.js';
+import { float, int, ints, model, node, value } from '../../../onnx/protos.js';
 import { floatTensor, GraphBuilder, int64Tensor } from '../support/graph-builder.js';
 import { runBenchmark } from '../support/runtime.js';
 
@@ -152,6 +153,42 @@ describe('the same block from another exporter is the same bricks', () => {
     ]) {
       assert.equal((await runBenchmark(brick)).size, 1);
     }
+  });
+});
+
+describe('an opset that a brick gets in place of its own', () => {
+  /** One layer of two inputs, of which the second may have another element type. */
+  const binary = (opType: string, elementType: ElementType): Export => ({
+    opset: 13,
+    build: (g, x) => void g.layer(opType, [x, g.input(elementType, [4, 4])], [4, 4]),
+  });
+
+  test('takes its element types', async () => {
+    const cases: readonly [Export, ElementType][] = [
+      [binary('Max', 'int64'), 'int64'],
+      [binary('Min', 'int64'), 'int64'],
+      [binary('Pow', 'int64'), 'float32'],
+      [{ opset: 14, build: (g, x) => void g.layer('CumSum', [x, g.constant(int64Tensor([0]))], [4, 4]) }, 'float16'],
+    ];
+    for (const [exported, elementType] of cases) {
+      const [brick] = bricksOf(exported, [4, 4], elementType);
+      assert.ok(brick !== undefined);
+      const opset = parseModel(brick.model, 'brick').opsets.get('') ?? 0;
+      assert.ok(opset >= 12, `${brick.operators.join()} of ${elementType} at opset ${opset}`);
+    }
+    const input = ['x', 'z'].map((name) => value(name, [4], 'int64'));
+    const max = model({ input, node: [node('Max', ['x', 'z'], ['y'])], output: [value('y', [4], 'int64')] });
+    const graph = layerGraph(parseModel(max, 'max'));
+    assert.equal((await runBenchmark(cutBrick(graph, lastUses(graph), { first: 0, last: 0 }))).size, 1);
+  });
+
+  test('is not one in which an old operator means something else', () => {
+    const opsetOf = (opType: string): number | undefined => {
+      const [brick] = bricksOf({ opset: 6, build: (g, x) => void g.layer(opType, [x, x], [4, 4]) }, [4, 4]);
+      return brick && parseModel(brick.model, 'brick').opsets.get('');
+    };
+    // Until opset 6, Add is told how to repeat its second input; MatMul did not change before 9.
+    assert.deepEqual([opsetOf('Add'), opsetOf('MatMul')], [6, 7]);
   });
 });
 

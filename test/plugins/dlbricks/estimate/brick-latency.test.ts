@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import {
   brickLatency,
   callLatency,
@@ -80,7 +81,7 @@ describe('a brick on several occasions', () => {
 
   test('of which all failed has none, for the reason of the first', () => {
     const late = { kind: 'failure', reason: 'timeout', message: 'too late' } as const;
-    assert.deepEqual(latencyAfter(crashed, late), unknown('crashed: signal 11'));
+    assert.deepEqual(latencyAfter(crashed, late), unknown(failureText(crashed)));
     assert.deepEqual(latencyAfter(), unknown('not measured on this system'));
   });
 
@@ -141,7 +142,7 @@ describe('an empty call on several occasions', () => {
     const latency = callLatency(signature, observationsOf([measuredCall, failed, slower]));
     assert.ok(latency.kind === 'known');
     near(latency.within.ms, (CALL_MS + 3) / 2);
-    assert.deepEqual(callLatency(signature, observationsOf([failed])), unknown('crashed: signal 11'));
+    assert.deepEqual(callLatency(signature, observationsOf([failed])), unknown(failureText(crashed)));
   });
 });
 
@@ -180,7 +181,7 @@ describe('handing over outputs', () => {
     const failed = { ...taking(51, []), outcome: crashed };
     assert.deepEqual(latencyOf(taking(50, noisy)), unknown('not measured on this system'));
     assert.deepEqual(latencyOf(taking(51, noisy)), unknown('not measured on this system'));
-    assert.deepEqual(latencyOf(taking(50, noisy), failed), unknown('crashed: signal 11'));
+    assert.deepEqual(latencyOf(taking(50, noisy), failed), unknown(failureText(crashed)));
   });
 });
 

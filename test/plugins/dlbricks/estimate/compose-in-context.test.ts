@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../../support/property.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
@@ -116,13 +117,13 @@ describe('what has no measurement', () => {
 
   test('is the brick where its copies failed', () => {
     const results = { [COPIES]: crashed, [BASELINE]: always(1), [CALL]: always(1) };
-    assert.deepEqual(reasons(results), [[...brick, 'crashed: signal 11']]);
+    assert.deepEqual(reasons(results), [[...brick, failureText(crashed)]]);
   });
 
   test('is the brick where its baseline failed or is missing', () => {
     const results = { [COPIES]: always(41), [CALL]: always(1) };
     assert.deepEqual(reasons(results), [[...brick, 'not measured on this system']]);
-    assert.deepEqual(reasons({ ...results, [BASELINE]: crashed }), [[...brick, 'crashed: signal 11']]);
+    assert.deepEqual(reasons({ ...results, [BASELINE]: crashed }), [[...brick, failureText(crashed)]]);
   });
 
   test('covers nothing', () => {
@@ -132,7 +133,7 @@ describe('what has no measurement', () => {
 
   test('is the call where that failed; the sequences are still covered', () => {
     const results = { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: crashed };
-    assert.deepEqual(reasons(results), [[...call, 'crashed: signal 11']]);
+    assert.deepEqual(reasons(results), [[...call, failureText(crashed)]]);
     const { coverage, sequential } = compose(recipe(), measured(results));
     assert.equal(coverage, 1);
     near(sequential?.ms, 30);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -36,6 +37,12 @@ describe('a model of bricks that are measured together', () => {
   test('takes what each takes without the cost of watching it, and its own call once', () => {
     const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]));
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
+    assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
+  });
+
+  test('takes its call alone where the runtime has no kernel left for it', () => {
+    const estimate = compose(surrounded(recipeTogether([])), observationsOf([measuredCall]));
+    near(estimate.sequential?.ms, CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
   });
 
@@ -133,7 +140,7 @@ describe('a model whose outputs take time to hand over', () => {
             operators: ['(handing over outputs)'],
             shapes: [],
             count: 0,
-            reason: 'crashed: signal 11',
+            reason: failureText(crashed),
           },
         ],
       ],

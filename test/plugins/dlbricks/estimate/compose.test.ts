@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../../support/property.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -148,7 +149,7 @@ describe('bricks without a latency', () => {
 
     assert.equal(estimate.coverage, 2 / 5);
     assert.deepEqual(missingOf(estimate), [
-      ['Op1', 2, 'timeout: no end after 120 s'],
+      ['Op1', 2, failureText(timedOut)],
       ['Op2', 1, 'not measured on this system'],
     ]);
     assert.deepEqual(estimate.missing[0]?.signature, signatureOf(1));

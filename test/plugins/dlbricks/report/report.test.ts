@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
@@ -34,6 +35,8 @@ describe('a model in the report', () => {
       layers: 8,
       kernels: null,
       kernel_differences: null,
+      assumed_inputs: [],
+      dimensions: [],
       unique_bricks: 2,
       coverage: 1,
       estimate_ms: 10.9,
@@ -82,7 +85,7 @@ describe('a model in the report', () => {
     assert.deepEqual([model?.end_to_end_ms, model?.normalized_latency], [null, null]);
     assert.deepEqual(
       model?.missing.map(({ reason }) => reason),
-      ['timeout: no end after 60 s'],
+      [failureText(FAILURE)],
     );
   });
 
@@ -184,6 +187,7 @@ test('system and settings are those of the evaluation', () => {
   assert.deepEqual(settings, {
     cut: 'layer',
     granularity: 2,
+    keep_dynamic: false,
     batch: 1,
     warmup_runs: PROTOCOL.warmupRuns,
     runs: PROTOCOL.runs,

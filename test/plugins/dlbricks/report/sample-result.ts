@@ -6,7 +6,7 @@ import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store
 
 export const SETTINGS: ReportSettings = { cut: 'layer', granularity: 2, batch: 1, protocol: PROTOCOL };
 
-export const FAILURE: Outcome = { kind: 'failure', reason: 'timeout', message: 'no end after 60 s' };
+export const FAILURE = { kind: 'failure', reason: 'timeout', message: 'no end after 60 s' } as const satisfies Outcome;
 
 export const MISSING: Missing = {
   signature: signatureOf(9),

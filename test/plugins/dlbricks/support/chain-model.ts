@@ -15,7 +15,7 @@ export function chainModel(...operators: readonly string[]): Model {
 }
 
 export function loadedChain(name: string, ...operators: readonly string[]): LoadedModel {
-  return { name, model: chainModel(...operators), symbols: [], notes: [] };
+  return { name, model: chainModel(...operators), symbols: [], notes: [], assumed: [], sizes: [] };
 }
 
 /** A chain in bricks of one layer. */

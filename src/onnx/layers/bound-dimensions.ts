@@ -1,0 +1,24 @@
+import type { Dimension, Model } from '../model/model.js';
+
+/** A dimension that a file leaves open, by its name or expression, and the size that it was given. */
+export interface BoundDimension {
+  readonly name: string;
+  readonly size: number;
+}
+
+/**
+ * The dimensions of inputs that a model leaves open, each once, with their sizes.
+ *
+ * @param bound the same model with all dimensions bound
+ */
+export function boundDimensions(open: Model, bound: Model): readonly BoundDimension[] {
+  const sizes = new Map<string, number>();
+  for (const input of open.graph.inputs) {
+    const dims: readonly Dimension[] = bound.graph.types.get(input)?.dims ?? [];
+    for (const [at, name] of (open.graph.types.get(input)?.dims ?? []).entries()) {
+      const size = dims[at];
+      if (typeof name === 'string' && name !== '' && typeof size === 'number') sizes.set(name, size);
+    }
+  }
+  return [...sizes].map(([name, size]) => ({ name, size }));
+}
