@@ -7,6 +7,7 @@ import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchm
 import { EvaluationServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { PluginServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { PredictService } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import { PredictionServiceService } from '../../src/generated/mlmodelscope/prediction/v1/prediction.js';
 import { AgentRegistryServiceService } from '../../src/generated/mlmodelscope/registry/v1/registry.js';
 import { TraceServiceService } from '../../src/generated/mlmodelscope/trace/v1/trace.js';
 import { contractFormat } from '../../src/rpc/message-format.js';
@@ -23,6 +24,7 @@ const METHODS = [
   EvaluationServiceService,
   PluginServiceService,
   PredictService,
+  PredictionServiceService,
   AgentRegistryServiceService,
   TraceServiceService,
 ].flatMap((service) => Object.values(service) as unknown as MethodDefinition<unknown, unknown>[]);

@@ -3,6 +3,7 @@ import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/
 import { EvaluationServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { PluginServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
+import { PredictionServiceDefinition } from '../generated/mlmodelscope/prediction/v1/prediction.js';
 import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { TraceServiceDefinition } from '../generated/mlmodelscope/trace/v1/trace.js';
 
@@ -29,6 +30,7 @@ const SERVICES: readonly ServiceDefinition[] = [
   EvaluationServiceDefinition,
   PluginServiceDefinition,
   PredictDefinition,
+  PredictionServiceDefinition,
   RegistryDefinition,
   TraceServiceDefinition,
 ];

@@ -89,6 +89,60 @@ const modelTraceSchema = z.strictObject({
   ),
 });
 
+/** null where the model gives no finite number. */
+const modelNumber = z.number().nullable();
+
+const classFields = {
+  index: z.int().describe('Class'),
+  label: z.string().describe('Empty where the manifest names no labels'),
+};
+
+const boxFields = {
+  ...classFields,
+  probability: modelNumber.describe('The score as the model gives it'),
+  xmin: z.number().describe("From 0 to 1, from the left of the model's input"),
+  xmax: z.number(),
+  ymin: z.number().describe('From the top'),
+  ymax: z.number(),
+};
+
+const maskFields = {
+  height: count,
+  width: count,
+  mask: z
+    .array(z.tuple([z.int(), z.int().min(1)]))
+    .describe('Runs of equal pixels, row by row: the value and how many; -1 is a pixel without a class'),
+};
+
+const featureSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('classification'), ...classFields, probability: modelNumber }),
+  z.strictObject({ kind: z.literal('bounding_box'), ...boxFields }),
+  z.strictObject({ kind: z.literal('instance_segment'), ...boxFields, ...maskFields }),
+  z.strictObject({
+    kind: z.literal('semantic_segment'),
+    classes: z
+      .array(z.strictObject({ ...classFields, share: z.number().describe('Of the picture') }))
+      .describe('The largest first'),
+    ...maskFields,
+  }),
+  z.strictObject({
+    kind: z.literal('raw'),
+    name: z.string().describe("The output's"),
+    elementType: z.string(),
+    dimensions: z.array(count).describe('Without the batch'),
+    values: z.array(z.union([modelNumber, z.string()])).describe('Row by row; whole numbers beyond 2^53 are texts'),
+  }),
+]);
+
+/** A line of `mlmodelscope predict`. */
+const predictionSchema = z.union([
+  z.strictObject({ inputId: z.string(), features: z.array(featureSchema).describe('The likeliest first') }),
+  z.strictObject({
+    inputId: z.string(),
+    error: z.strictObject({ code: z.string(), message: z.string() }).describe('Why it has no features'),
+  }),
+]);
+
 /** What commands print with `--json`: each kind has a schema under this name in `schemas/`. Keys become snake_case. */
 const DOCUMENTS = {
   agents: z.array(agentSchema),
@@ -98,7 +152,11 @@ const DOCUMENTS = {
   measurement: measurementSchema,
   store: storeSchema,
   'model-trace': modelTraceSchema,
+  prediction: predictionSchema,
 } as const;
+
+/** A prediction as it is exported, before its keys become snake_case. */
+export type PredictionDocument = z.input<typeof predictionSchema>;
 
 export type DocumentKind = keyof typeof DOCUMENTS;
 

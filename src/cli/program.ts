@@ -6,6 +6,7 @@ import { registerCompletionCommand } from './commands/completion.js';
 import { registerEvaluateCommand } from './commands/evaluate.js';
 import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerPluginCommand } from './commands/plugin.js';
+import { registerPredictCommand } from './commands/predict.js';
 import { registerRegistryCommand } from './commands/registry.js';
 import { registerServeCommand } from './commands/serve.js';
 import { registerStoreCommand } from './commands/store.js';
@@ -35,7 +36,8 @@ Examples:
 const EXIT_CODES_HELP = `
 Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
 manifest, a model, a name that is not there); 3 partial (an estimate does not
-cover its whole model, or results wait for "store sync"); 130 interrupted.`;
+cover its whole model, an input has no prediction, or results wait for "store
+sync"); 130 interrupted.`;
 
 function traceUrlTemplateOption(text: string): string {
   if (isTraceUrlTemplate(text)) return text;
@@ -75,6 +77,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerEvaluateCommand(program, host, plugins);
   registerEvaluationsCommand(program, host, plugins);
   registerAnalyzeCommand(program, host, plugins);
+  registerPredictCommand(program, host);
   registerRegistryCommand(program, host);
   registerZooCommand(program, host);
   registerStoreCommand(program, host);

@@ -143,13 +143,14 @@ function refuseServer(): never {
   );
 }
 
-export function addAgentOptions(command: Command): Command {
+/** @param does what the command has the agent do */
+export function addAgentOptions(command: Command, does: 'measures' | 'predicts' = 'measures'): Command {
   const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
   if (!command.options.some(({ long }) => long === '--server')) {
     command.addOption(new Option('--server <host:port>').argParser(refuseServer).hideHelp());
   }
   return command
-    .option('--agent <host:port>', 'agent that measures (default: start one on this machine)')
+    .option('--agent <host:port>', `agent that ${does} (default: start one on this machine)`)
     .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
 }
 

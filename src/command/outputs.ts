@@ -79,6 +79,8 @@ export async function writeExports(
 export interface Shown extends ShownResult {
   /** The trace or the picture that goes with it; only commands with an option for one have it. */
   readonly picture?: () => string;
+  /** JSON lines instead of one document. */
+  readonly jsonLines?: () => string;
 }
 
 /**
@@ -86,9 +88,12 @@ export interface Shown extends ShownResult {
  *
  * @throws PlatformError as {@link writeExports}
  */
-export async function writeShown({ result, picture, text }: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
-  const textFor = (format: OutputFormat): string =>
-    format === 'trace' || format === 'svg' ? (picture?.() ?? '') : TABLE_EXPORTERS[format](result());
+export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
+  const { result, picture, jsonLines, text } = shown;
+  const textFor = (format: OutputFormat): string => {
+    if (format === 'trace' || format === 'svg') return picture?.() ?? '';
+    return format === 'json' && jsonLines !== undefined ? jsonLines() : TABLE_EXPORTERS[format](result());
+  };
   await writeExports(textFor, outputs.exports, host, () => {
     if (outputs.quiet) return;
     // The table goes to standard error where an export goes to standard output.

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../base/errors.js';
-import type { Candidate } from '../manifest/index.js';
 import { type AgentOffer, sizeOf } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
@@ -13,10 +12,10 @@ export interface RegisteredAgent extends AgentOffer {
 }
 
 /**
- * The requirements that a candidate does not meet, one line each; empty where it fits. `unmetRequirements` gives those
- * of an evaluation.
+ * The requirements that an agent does not meet, one line each; empty where it fits. `unmetRequirements` gives those of
+ * an evaluation.
  */
-export type Unmet = (candidate: Candidate) => readonly string[];
+export type Unmet = (agent: RegisteredAgent) => readonly string[];
 
 /** The agents that the platform can measure on. */
 export interface AgentDirectory {

@@ -11,15 +11,8 @@ import {
 } from './fields.js';
 import { inputValuesField } from './input-values.js';
 import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
-import {
-  type ClassSteps,
-  classStepsField,
-  dimensionsAfter,
-  IMAGE_ELEMENT_TYPES,
-  isImageElementType,
-  type ImageSteps,
-  imageStepsField,
-} from './steps.js';
+import { type OutputSteps, outputStepsField } from './output-steps.js';
+import { dimensionsAfter, IMAGE_ELEMENT_TYPES, isImageElementType, type ImageSteps, imageStepsField } from './steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 import type { Dimension, InputValues } from '../onnx/model/model.js';
 
@@ -41,9 +34,9 @@ export interface ModelInput extends ModelTensor {
   readonly values?: InputValues | undefined;
 }
 
-/** An output, and how it becomes classes. */
+/** An output, and how it becomes features. */
 export interface ModelOutput extends ModelTensor {
-  readonly steps?: ClassSteps | undefined;
+  readonly steps?: OutputSteps | undefined;
 }
 
 /** Older manifests have MD5. */
@@ -94,7 +87,7 @@ const inputField = z
 const outputField = z
   .strictObject({
     ...tensorShape,
-    steps: classStepsField.optional().meta({ description: 'How this output becomes classes.' }),
+    steps: outputStepsField.optional().meta({ description: 'How this output becomes classes, objects or segments.' }),
   })
   .transform((output): ModelOutput => output);
 

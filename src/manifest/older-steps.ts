@@ -1,7 +1,8 @@
 import { ownValue } from '../base/own-value.js';
 import type { Dimension } from '../onnx/model/model.js';
 import { isUrl } from './reference.js';
-import { type ClassSteps, type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
+import type { ClassSteps } from './output-steps.js';
+import { type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 
 // Converts the parameters of the platform's older manifests for pre- and post-processing to steps. Source:
 // c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
@@ -119,6 +120,7 @@ export function olderImageSteps(
 export function olderClassSteps(parameters: OlderParameters): ClassSteps {
   const labels = [textOf(parameters, 'features_path'), textOf(parameters, 'features_url')].find((path) => path !== '');
   return {
+    kind: 'classes',
     softmax: textOf(parameters, 'probabilities_transform') === 'softmax',
     ...(labels === undefined || isUrl(labels) ? {} : { labels }),
   };

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { oneLineField, positiveNumber, text, wholeNumber } from './fields.js';
-import { isUrl } from './reference.js';
+import { positiveNumber, wholeNumber } from './fields.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 
-// Pre- and post-processing as a list of named operators, after the `steps` of MLModelScope's manifests (Dakkak et al.,
-// arXiv 1911.08031, listing 1). Each has parameters and no code.
+// Pre-processing as a list of named operators, after the `steps` of MLModelScope's manifests (Dakkak et al.,
+// arXiv 1911.08031, listing 1). Each has parameters and no code. output-steps.ts has post-processing.
 
 const MAX_SIDE = 16_384;
 const side = wholeNumber(1, MAX_SIDE);
@@ -109,7 +108,8 @@ const RANKS: Readonly<Record<keyof ImageStep, number>> = { decode: 0, resize: 1,
 
 const ORDER = 'decode, then resize and crop in any number, then at most one normalize, then layout';
 
-function operatorOf(step: object): string | undefined {
+/** The one operator of a step; undefined where it has none, or several. */
+export function operatorOf(step: object): string | undefined {
   const names = Object.keys(step);
   return names.length === 1 ? names[0] : undefined;
 }
@@ -141,44 +141,6 @@ function imageStepsOf(steps: readonly ImageStep[]): ImageSteps {
 }
 
 export const imageStepsField = z.array(imageStepField).min(1).max(16).superRefine(reportOrder).transform(imageStepsOf);
-
-/** From one element's row of an output to classes. */
-export interface ClassSteps {
-  /** Whether the row has to be made probabilities first. */
-  readonly softmax: boolean;
-  /** Default number of classes in an answer; undefined for all. */
-  readonly k?: number | undefined;
-  /** Path of a text file with a line for each class, as seen from the manifest's folder. */
-  readonly labels?: string | undefined;
-}
-
-const LABELS = 'the path of a text file with a line for each class (nothing is downloaded)';
-
-const classStepField = z.strictObject({
-  softmax: z.strictObject({}).optional(),
-  top_k: z
-    .strictObject({
-      k: wholeNumber(1, 100_000).optional(),
-      labels: text(LABELS, (value) => !isUrl(value))
-        .pipe(oneLineField(LABELS))
-        .optional(),
-    })
-    .optional(),
-});
-
-function reportClassOrder(steps: readonly z.output<typeof classStepField>[], context: z.RefinementCtx): void {
-  const operators = steps.map(operatorOf);
-  const last = operators.at(-1) === 'top_k';
-  if (last && (operators.length === 1 || (operators.length === 2 && operators[0] === 'softmax'))) return;
-  context.addIssue({ code: 'custom', message: 'top_k, or softmax and then top_k' });
-}
-
-export const classStepsField = z
-  .array(classStepField)
-  .min(1)
-  .max(2)
-  .superRefine(reportClassOrder)
-  .transform((steps): ClassSteps => ({ softmax: steps.length === 2, ...steps.at(-1)?.top_k }));
 
 /** Element types that pictures can be given as. */
 export const IMAGE_ELEMENT_TYPES = ['uint8', 'float16', 'float32'] as const satisfies readonly ElementType[];

@@ -1,81 +1,74 @@
 import { PlatformError } from '../base/errors.js';
-import type { ElementType } from '../onnx/model/element-type.js';
-import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
+import type { ClassSteps } from '../manifest/output-steps.js';
+import type { TensorValue } from '../predictor/tensor-value.js';
+import { boxesOf, type Detector } from './boxes.js';
 import { softmax, topK } from './classes.js';
-import { fromFloat16Bits } from '../onnx/model/float16.js';
-
-/** The classes of one element of a batch. */
-export type PredictedFeature =
-  | {
-      readonly kind: 'classification';
-      readonly index: number;
-      /** Empty where the manifest names no labels. */
-      readonly label: string;
-      readonly probability: number;
-    }
-  | {
-      readonly kind: 'raw';
-      /** The output's name. */
-      readonly output: string;
-      readonly elementType: ElementType;
-      /** Without the batch. */
-      readonly dims: readonly number[];
-      /** Little-endian. */
-      readonly bytes: Uint8Array;
-    };
+import { numbersOf, partOf, type Place, rowOfPart } from './element-part.js';
+import type { PredictedFeature } from './feature.js';
+import { type Segmenter, segmentsOf } from './segments.js';
 
 /** How an output becomes classes; see ClassSteps. */
-export interface Classifier {
-  readonly softmax: boolean;
-  readonly k?: number | undefined;
+export interface Classifier extends Omit<ClassSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
 }
 
-/** The part of an output that belongs to one element of the batch. */
-function rowOf(output: TensorValue, row: number, rows: number): TensorValue {
-  const { elementType, dims, bytes } = output;
-  const [first, ...rest] = dims;
-  if (first !== rows) {
-    if (rows === 1) return output;
-    const message = `an output has the dimensions [${dims.join(', ')}], so it cannot be divided among a batch of ${rows}`;
-    throw new PlatformError('unsupported', `${message}; ask for batch_size 1`);
-  }
-  const rowBytes = bytes.length / rows;
-  // A copy: it starts at the multiple of 8 that its elements may need.
-  return { elementType, dims: rest, bytes: new Uint8Array(bytes.subarray(row * rowBytes, (row + 1) * rowBytes)) };
-}
+/** How an output becomes features. */
+export type Postprocessor = Classifier | Detector | Segmenter;
 
-function numbersOf(row: TensorValue): ArrayLike<number> {
-  const elements = elementsOf(row);
-  if (row.elementType === 'float16') return Float64Array.from(elements as Uint16Array, fromFloat16Bits);
-  return Float64Array.from(elements as ArrayLike<number | bigint>, Number);
+/** An element of a batch, and how many features are asked for; 0 for as many as the manifest says. */
+export interface AskedElement extends Place {
+  readonly limit: number;
 }
 
 /**
  * The classes that one element of the batch may belong to, the likeliest first.
  *
- * @param limit how many of them; 0 for as many as the manifest says
  * @throws PlatformError `manifest` where there are not as many labels as classes
  */
 export function classesOf(
   output: TensorValue,
-  classifier: Classifier,
-  { row, rows, limit }: { readonly row: number; readonly rows: number; readonly limit: number },
+  { row, softmax: isSoftmax, labels, k }: Classifier,
+  { limit, ...place }: AskedElement,
 ): readonly PredictedFeature[] {
-  const scores = numbersOf(rowOf(output, row, rows));
-  const { labels, k = scores.length } = classifier;
+  const part = partOf(output, place);
+  const scores = numbersOf(row === undefined ? part : rowOfPart(part, row));
   if (labels !== undefined && labels.length !== scores.length) {
     const message = `the manifest's labels are ${labels.length}, the model's classes ${scores.length}`;
     throw new PlatformError('manifest', `${message}; correct the file of labels`);
   }
-  const likely = topK(classifier.softmax ? softmax(scores) : scores, limit > 0 ? limit : k);
+  const likely = topK(isSoftmax ? softmax(scores) : scores, limit > 0 ? limit : (k ?? scores.length));
   return likely.map(({ index, score }) => {
     return { kind: 'classification', index, label: labels?.[index] ?? '', probability: score };
   });
 }
 
 /** One element's part of an output as it is. */
-export function rawOf(name: string, output: TensorValue, row: number, rows: number): PredictedFeature {
-  const { elementType, dims, bytes } = rowOf(output, row, rows);
+export function rawOf(name: string, output: TensorValue, place: Place): PredictedFeature {
+  const { elementType, dims, bytes } = partOf(output, place);
   return { kind: 'raw', output: name, elementType, dims, bytes };
+}
+
+/**
+ * The features of one element by the model's postprocessors. Without any, its outputs as they are.
+ *
+ * @throws PlatformError where an output is not what a postprocessor needs
+ */
+export function featuresOf(
+  outputs: ReadonlyMap<string, TensorValue>,
+  postprocessors: ReadonlyMap<string, Postprocessor>,
+  element: AskedElement,
+): readonly PredictedFeature[] {
+  return [...outputs].flatMap(([name, output]): readonly PredictedFeature[] => {
+    const postprocessor = postprocessors.get(name);
+    switch (postprocessor?.kind) {
+      case undefined:
+        return postprocessors.size === 0 ? [rawOf(name, output, element)] : [];
+      case 'classes':
+        return classesOf(output, postprocessor, element);
+      case 'boxes':
+        return boxesOf(outputs, name, postprocessor, element);
+      case 'segments':
+        return [segmentsOf(name, output, postprocessor, element)];
+    }
+  });
 }

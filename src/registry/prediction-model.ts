@@ -3,13 +3,14 @@ import { PlatformError } from '../base/errors.js';
 import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
 import type { ModelManifest } from '../manifest/model.js';
 import { besideManifest } from '../manifest/reference.js';
-import type { ImageSteps } from '../manifest/steps.js';
+import { type ImageSteps, sizeAfter } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
 import type { Fill, Graph } from '../onnx/model/model.js';
 import { readModel } from '../onnx/read/read-model.js';
 import { staticTypeOf } from '../onnx/model/static-type.js';
-import type { Classifier } from '../processing/postprocess.js';
+import type { OutputSteps } from '../manifest/output-steps.js';
+import type { Postprocessor } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
 import { ensureZooModel } from '../zoo/cache.js';
 import { loadResolvedModel, ZOO_NAMES } from './load-model.js';
@@ -22,6 +23,8 @@ export interface PredictionInput {
   readonly dims: readonly number[];
   /** Whether the first dimension is a batch of any size. */
   readonly isBatched: boolean;
+  /** Sizes that the model takes; undefined for any. For a batch of any size, without it. */
+  readonly sizes: readonly (number | undefined)[];
   /** How values are made up. */
   readonly fill: Fill;
   /** How a picture becomes this input; undefined where its manifest has no steps. */
@@ -35,8 +38,8 @@ export interface PredictionModel {
   /** The ONNX file, with its weights; absolute. */
   readonly path: string;
   readonly inputs: readonly PredictionInput[];
-  /** How outputs become classes, by name. Where there are none, outputs are given as they are. */
-  readonly classifiers: ReadonlyMap<string, Classifier>;
+  /** How outputs become features, by name. Where there are none, outputs are given as they are. */
+  readonly postprocessors: ReadonlyMap<string, Postprocessor>;
   /** Elements of every batch; undefined where any number will do. */
   readonly fixedBatchSize: number | undefined;
 }
@@ -66,23 +69,43 @@ function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): reado
     const isBatched = typeof symbol === 'string' && !Object.hasOwn(manifest.dimensions, symbol) && type.dims[0] === 1;
     const declared = manifest.inputs.find(({ layer_name }) => nameOf(layer_name, bound.inputs) === name);
     const fill = { ...fillRange(indexed, name, type), seed: index + 1 };
-    return { name, ...type, isBatched, fill, steps: declared?.steps };
+    const inFile = asInFile.types.get(name)?.dims ?? type.dims;
+    const sizes = inFile.map((size) => (typeof size === 'number' ? size : undefined));
+    return { name, ...type, isBatched, sizes: isBatched ? sizes.slice(1) : sizes, fill, steps: declared?.steps };
   });
 }
 
-async function classifiersOf(
+/**
+ * What one unit of a box's coordinates is of the model's input.
+ *
+ * @throws PlatformError `manifest` where it is a pixel, and the input is no picture of a known size
+ */
+function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: number; readonly y: number } {
+  if (!isInPixels) return { x: 1, y: 1 };
+  const steps = inputs.find((input) => input.steps !== undefined)?.steps;
+  const size = steps && sizeAfter(steps);
+  if (size !== undefined) return { x: 1 / size.width, y: 1 / size.height };
+  throw new PlatformError('manifest', 'boxes: coordinates in pixels need an input with steps, which say its size');
+}
+
+async function postprocessorOf(path: string, manifest: ModelManifest, steps: OutputSteps): Promise<Postprocessor> {
+  const labels = steps.labels === undefined ? undefined : await readLabels(besideManifest(path, steps.labels));
+  if (steps.kind !== 'boxes') return { ...steps, labels };
+  const { isInPixels, ...rest } = steps;
+  return { ...rest, labels, unit: unitOf(manifest, isInPixels) };
+}
+
+async function postprocessorsOf(
   path: string,
-  { outputs }: ModelManifest,
+  manifest: ModelManifest,
   names: readonly string[],
-): Promise<ReadonlyMap<string, Classifier>> {
-  const classifiers = new Map<string, Classifier>();
-  for (const { layer_name, steps } of outputs) {
+): Promise<ReadonlyMap<string, Postprocessor>> {
+  const postprocessors = new Map<string, Postprocessor>();
+  for (const { layer_name, steps } of manifest.outputs) {
     if (steps === undefined) continue;
-    const { labels, ...rest } = steps;
-    const read = labels === undefined ? {} : { labels: await readLabels(besideManifest(path, labels)) };
-    classifiers.set(nameOf(layer_name, names), { ...rest, ...read });
+    postprocessors.set(nameOf(layer_name, names), await postprocessorOf(path, manifest, steps));
   }
-  return classifiers;
+  return postprocessors;
 }
 
 /** A picture's batch is the first dimension; other inputs of a fixed shape are fed as a whole. */
@@ -110,7 +133,7 @@ async function loadManifested(
     version: manifest.version,
     path: resolve(file),
     inputs,
-    classifiers: await classifiersOf(path, manifest, graph.outputs),
+    postprocessors: await postprocessorsOf(path, manifest, graph.outputs),
     fixedBatchSize: fixedBatchSizeOf(inputs),
   };
 }

@@ -3,13 +3,15 @@ import { createDirectory, type LeasedDirectory } from '../directory/agent-direct
 import { addAgentRegistryService } from '../directory/agent-registry-service.js';
 import { addRegistryService } from '../directory/registry-service.js';
 import type { HostPort } from '../rpc/loopback.js';
-import type { ServerSecurity } from '../rpc/security.js';
+import type { ClientSecurity, ServerSecurity } from '../rpc/security.js';
 import { createRpcServer } from '../rpc/server.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { DispatchLimits } from './dispatcher.js';
 import { addEvaluationService } from './evaluation-service.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
+import { PredictionForwarding } from './prediction/forwarding.js';
+import { addForwardedPredictions } from './prediction/services.js';
 import { StoreClaim } from './store-claim.js';
 
 export interface ServerOptions {
@@ -17,6 +19,8 @@ export interface ServerOptions {
   /** The store of evaluations and their events. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
+  /** Its credentials for the agents that it has predict. */
+  readonly agentSecurity?: ClientSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
@@ -40,7 +44,7 @@ export interface RunningServer {
 }
 
 /**
- * Starts the platform: the registry of agents and the evaluation service.
+ * Starts the platform: the registry of agents, evaluations, and predictions by its agents.
  *
  * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` where another server is at work on the store
  */
@@ -56,13 +60,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function serve(options: ServerOptions, claim: StoreClaim): Promise<RunningServer> {
-  const { listen, store, security, limits = {}, directory = createDirectory(), resume = true } = options;
+  const { listen, store, security, agentSecurity = {}, limits = {}, resume = true } = options;
+  const { directory = createDirectory() } = options;
   const server = createRpcServer({ security });
   const platform = await Platform.open({ store, agents: directory, limits }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);
   addPluginService(server, platform);
+  const forwarding = new PredictionForwarding(directory, agentSecurity);
+  addForwardedPredictions(server, forwarding);
   const address = await server.listen(listen);
   void claim.lost.then(() => platform.close());
 
@@ -74,6 +81,7 @@ async function serve(options: ServerOptions, claim: StoreClaim): Promise<Running
         'the server is shutting down; the evaluation continues when it is started again',
       ),
     );
+    forwarding.close();
     await claim.release();
   };
   let stopped: Promise<void> | undefined;

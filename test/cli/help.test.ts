@@ -26,6 +26,11 @@ const COMMANDS = [
   'evaluations follow',
   'evaluations cancel',
   'analyze',
+  'predict',
+  'predict images',
+  'predict urls',
+  'predict dataset',
+  'predict raw',
   'registry',
   'registry models',
   'registry agents',
@@ -68,7 +73,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
       const listed = stdout.slice(stdout.indexOf('\nCommands:'));
       return [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => [...words, name].join(' '));
     };
-    const groups = ['dlbricks', 'evaluations', 'registry', 'store', 'trace'];
+    const groups = ['dlbricks', 'evaluations', 'predict', 'registry', 'store', 'trace'];
     const listed = await Promise.all([subcommandsOf(), ...groups.map((group) => subcommandsOf(group))]);
     const all = listed.flat().filter((name) => !/help|version|mlmodelscope/.test(name));
     assert.deepEqual(all.sort(), COMMANDS.filter((name) => name !== '').sort());

@@ -79,7 +79,14 @@ test('an older manifest becomes one of today', () => {
         },
       },
     ],
-    outputs: [{ layer_name: 'probs', element_type: 'float32', dimensions: undefined, steps: { softmax: false } }],
+    outputs: [
+      {
+        layer_name: 'probs',
+        element_type: 'float32',
+        dimensions: undefined,
+        steps: { kind: 'classes', softmax: false },
+      },
+    ],
     dimensions: {},
     model: { graph_path: 'net.onnx', checksum: { algorithm: 'md5', digest: MD5.toLowerCase() } },
     attributes: { kind: 'CNN', top1: '56.62', sizes: '[1,2]' },

@@ -67,10 +67,11 @@ describe('the parameters of an older manifest are steps', () => {
   test('classes, with labels where they are in a file', () => {
     const stepsOf = (output: string) => manifestOf('model', yamlOf('', output)).outputs[0]?.steps;
     assert.deepEqual(stepsOf('probabilities_transform: softmax, features_url: synset.txt'), {
+      kind: 'classes',
       softmax: true,
       labels: 'synset.txt',
     });
-    assert.deepEqual(stepsOf('features_url: https://example.org/synset.txt'), { softmax: false });
+    assert.deepEqual(stepsOf('features_url: https://example.org/synset.txt'), { kind: 'classes', softmax: false });
   });
 });
 

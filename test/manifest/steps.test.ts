@@ -50,7 +50,7 @@ test('steps say how a picture becomes an input, and an output classes', () => {
     scale: [4, 4, 4],
     layout: 'HWC',
   });
-  assert.deepEqual(outputs[0]?.steps, { softmax: true, k: 5, labels: 'labels.txt' });
+  assert.deepEqual(outputs[0]?.steps, { kind: 'classes', softmax: true, k: 5, labels: 'labels.txt' });
 });
 
 test('what is not said is the usual', () => {
@@ -65,7 +65,7 @@ test('what is not said is the usual', () => {
     scale: [1, 1, 1],
     layout: 'CHW',
   });
-  assert.deepEqual(outputs[0]?.steps, { softmax: false });
+  assert.deepEqual(outputs[0]?.steps, { kind: 'classes', softmax: false });
 });
 
 describe('problems, each with its place', () => {
@@ -119,7 +119,10 @@ describe('problems, each with its place', () => {
 
   test('softmax last', () => {
     const problems = problemsOf('model', yamlOf(STEPS, undefined, '[{ top_k: {} }, { softmax: {} }]'));
-    assert.match(problems.join('\n'), /outputs\[0\].steps: expected top_k, or softmax and then top_k/);
+    assert.match(
+      problems.join('\n'),
+      /outputs\[0\].steps: expected top_k, after row and softmax where there are any; boxes, .*; or segments/,
+    );
   });
 
   test('labels from elsewhere', () => {

@@ -38,7 +38,7 @@ describe('classes', () => {
 
   test('of each element of the batch, with labels', () => {
     const found = [0, 1].map((row) => {
-      return classesOf(output, { softmax: false, k: 2, labels }, { row, rows: 2, limit: 0 });
+      return classesOf(output, { kind: 'classes', softmax: false, k: 2, labels }, { row, rows: 2, limit: 0 });
     });
     const kind = 'classification';
     assert.deepEqual(found, [
@@ -54,13 +54,14 @@ describe('classes', () => {
   });
 
   test('a limit stands for the manifest’s number', () => {
-    const count = (limit: number) => classesOf(output, { softmax: true, k: 2 }, { row: 0, rows: 2, limit }).length;
+    const count = (limit: number) =>
+      classesOf(output, { kind: 'classes', softmax: true, k: 2 }, { row: 0, rows: 2, limit }).length;
     assert.deepEqual([count(0), count(1), count(3), count(99)], [2, 1, 3, 3]);
   });
 
   test('labels of another model are refused', () => {
     assert.throws(
-      () => classesOf(output, { softmax: true, labels: ['a', 'b'] }, { row: 0, rows: 2, limit: 0 }),
+      () => classesOf(output, { kind: 'classes', softmax: true, labels: ['a', 'b'] }, { row: 0, rows: 2, limit: 0 }),
       (error) => error instanceof PlatformError && /labels are 2, the model's classes 3/.test(error.message),
     );
   });
@@ -69,12 +70,12 @@ describe('classes', () => {
     // 1, 2 and 0.5 as float16.
     const bytes = new Uint8Array(new Uint16Array([0x3c00, 0x4000, 0x3800]).buffer);
     const half: TensorValue = { elementType: 'float16', dims: [1, 3], bytes };
-    const [first] = classesOf(half, { softmax: false }, { row: 0, rows: 1, limit: 1 });
+    const [first] = classesOf(half, { kind: 'classes', softmax: false }, { row: 0, rows: 1, limit: 1 });
     assert.deepEqual(first, { kind: 'classification', index: 1, label: '', probability: 2 });
   });
 
   test('an output without a batch cannot be divided', () => {
-    assert.throws(() => rawOf('y', floats([3], [1, 2, 3]), 0, 2), /ask for batch_size 1/);
-    assert.equal(rawOf('y', floats([3], [1, 2, 3]), 0, 1).kind, 'raw');
+    assert.throws(() => rawOf('y', floats([3], [1, 2, 3]), { row: 0, rows: 2 }), /ask for batch_size 1/);
+    assert.equal(rawOf('y', floats([3], [1, 2, 3]), { row: 0, rows: 1 }).kind, 'raw');
   });
 });

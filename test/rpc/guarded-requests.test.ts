@@ -46,12 +46,18 @@ async function answerTo(t: TestContext, address: string, path: string, body: Buf
 const servers = [
   {
     name: 'the server',
-    packages: ['mlmodelscope.evaluation', 'mlmodelscope.registry', 'carml'],
+    packages: [
+      'mlmodelscope.evaluation',
+      'mlmodelscope.registry',
+      'mlmodelscope.org',
+      'mlmodelscope.prediction',
+      'carml',
+    ],
     start: async () => startServer({ listen: { host: '127.0.0.1', port: 0 }, store: await openMemoryStore() }),
   },
   {
     name: 'an agent',
-    packages: ['mlmodelscope.benchmark', 'mlmodelscope.trace', 'mlmodelscope.org'],
+    packages: ['mlmodelscope.benchmark', 'mlmodelscope.trace', 'mlmodelscope.org', 'mlmodelscope.prediction'],
     start: () => startAgent(),
   },
 ] as const;

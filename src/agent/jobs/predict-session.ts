@@ -3,16 +3,24 @@ import { byteLengthOf, elementCount } from '../../onnx/model/element-type.js';
 import { fillBlocks } from '../../onnx/values/fill.js';
 import type { OpenModel, Predictor } from '../../predictor/predictor.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
-import { classesOf, type PredictedFeature, rawOf } from '../../processing/postprocess.js';
+import type { PredictedFeature } from '../../processing/feature.js';
+import { featuresOf } from '../../processing/postprocess.js';
 import { type EncodedImage, preprocessImages } from '../../processing/preprocess.js';
 import { imageInputOf, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { refusalOf } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
 
-/** Input of the model: pictures, or made-up values for elements `first`, `first + 1`, … of a dataset. */
+/** Values of the model's inputs for one element, by name, without the batch. */
+export type ElementTensors = ReadonlyMap<string, TensorValue>;
+
+/**
+ * Input of the model: pictures, tensors of equal shapes, or made-up values for elements `first`, `first + 1`, … of a
+ * dataset.
+ */
 export type BatchInput =
   | { readonly kind: 'images'; readonly images: readonly EncodedImage[] }
+  | { readonly kind: 'tensors'; readonly elements: readonly ElementTensors[] }
   | { readonly kind: 'made-up'; readonly first: number; readonly count: number };
 
 export interface PredictBatch {
@@ -36,7 +44,28 @@ type Feeds = ReadonlyMap<string, TensorValue>;
 const SEEDS_APART = 1 << 16;
 
 function sizeOf(input: BatchInput): number {
-  return input.kind === 'images' ? input.images.length : input.count;
+  switch (input.kind) {
+    case 'images':
+      return input.images.length;
+    case 'tensors':
+      return input.elements.length;
+    case 'made-up':
+      return input.count;
+  }
+}
+
+/** One input's values of all elements. */
+function stacked({ name, elementType, isBatched }: PredictionInput, elements: readonly ElementTensors[]): TensorValue {
+  const values = elements.flatMap((element) => element.get(name) ?? []);
+  const dims = values[0]?.dims ?? [];
+  if (!isBatched) return { elementType, dims, bytes: values[0]?.bytes ?? new Uint8Array() };
+  const bytes = new Uint8Array(values.reduce((sum, value) => sum + value.bytes.length, 0));
+  let offset = 0;
+  for (const value of values) {
+    bytes.set(value.bytes, offset);
+    offset += value.bytes.length;
+  }
+  return { elementType, dims: [values.length, ...dims], bytes };
 }
 
 /** Repeats the last of `given` rows until a fixed batch is full. */
@@ -125,6 +154,9 @@ export class PredictSession {
     if (input.kind === 'made-up') {
       return new Map(model.inputs.map((one) => [one.name, madeUp(one, input.first, input.count)]));
     }
+    if (input.kind === 'tensors') {
+      return new Map(model.inputs.map((one) => [one.name, stacked(one, input.elements)]));
+    }
     const { name, steps, elementType } = imageInputOf(model);
     const value = await preprocessImages(input.images, steps, elementType);
     return new Map([[name, padded(value, input.images.length, model.fixedBatchSize ?? input.images.length)]]);
@@ -145,15 +177,11 @@ export class PredictSession {
   }
 
   private postprocess(outputs: Feeds, { input, featureLimit }: PredictBatch): readonly (readonly PredictedFeature[])[] {
-    const { classifiers, fixedBatchSize } = this.model;
+    const { postprocessors, fixedBatchSize } = this.model;
     const size = sizeOf(input);
     const rows = fixedBatchSize ?? size;
     return Array.from({ length: size }, (_, row) => {
-      return [...outputs].flatMap(([name, output]) => {
-        const classifier = classifiers.get(name);
-        if (classifier !== undefined) return classesOf(output, classifier, { row, rows, limit: featureLimit });
-        return classifiers.size === 0 ? [rawOf(name, output, row, rows)] : [];
-      });
+      return featuresOf(outputs, postprocessors, { row, rows, limit: featureLimit });
     });
   }
 }

@@ -1,6 +1,6 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
-import { PlatformError } from '../../base/errors.js';
-import type { PredictedFeature } from '../../processing/postprocess.js';
+import { type ErrorCode, PlatformError } from '../../base/errors.js';
+import type { PredictedFeature } from '../../processing/feature.js';
 import type { EncodedImage } from '../../processing/preprocess.js';
 import { traced } from '../../tracing/tracing.js';
 import type { ModelInUse } from './open-models.js';
@@ -21,15 +21,28 @@ const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 /** Of each feature, beside its output or label: its id and type, for the most part. */
 const FEATURE_BYTES = 80;
 
+/** An element that could not be made an input. */
+export interface FailedElement {
+  readonly id: string;
+  readonly error: PlatformError;
+  /** How many elements of its batch come before it that have not failed. */
+  readonly place: number;
+}
+
 /** A batch on its way to the model. */
 export interface InputBatch {
   /** Ids of its elements in the answers. */
   readonly ids: readonly string[];
   readonly input: BatchInput;
+  readonly failed: readonly FailedElement[];
 }
+
+/** Batches as they are needed. */
+export type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
 
 /** The features of one element. */
 export interface ElementResult {
+  readonly kind: 'result';
   readonly id: string;
   readonly features: readonly PredictedFeature[];
   /** Place of its batch, from 0. */
@@ -37,25 +50,40 @@ export interface ElementResult {
   readonly batch: Predicted;
 }
 
-/**
- * Pictures in batches. Each picture is fetched when its batch is next.
- *
- * @param fetchImage fetches the bytes of an element, up to the given limit
- */
-export async function* imageBatches<T>(
-  elements: readonly T[],
+/** What became of one element. */
+export type ElementOutcome =
+  ElementResult | ({ readonly kind: 'failure'; readonly batchIndex: number } & FailedElement);
+
+/** A picture that is fetched when its batch is next. */
+export interface ImageElement {
+  readonly id: string;
+  readonly fetch: (maxBytes: number) => Uint8Array | Promise<Uint8Array>;
+}
+
+/** Errors of an input, which say nothing about the others. */
+const OF_ONE_INPUT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'timeout']);
+
+/** Pictures in batches. */
+export async function* imageBatches(
+  elements: readonly ImageElement[],
   batchSize: number,
-  fetchImage: (element: T, place: number, maxBytes: number) => EncodedImage | Promise<EncodedImage>,
+  signal: AbortSignal,
 ): AsyncGenerator<InputBatch> {
   for (let start = 0; start < elements.length; start += batchSize) {
     const images: EncodedImage[] = [];
+    const failed: FailedElement[] = [];
     let leftBytes = MAX_BATCH_BYTES;
-    for (const [i, element] of elements.slice(start, start + batchSize).entries()) {
-      const image = await fetchImage(element, start + i, Math.min(MAX_IMAGE_BYTES, leftBytes));
-      leftBytes -= image.bytes.length;
-      images.push(image);
+    for (const { id, fetch } of elements.slice(start, start + batchSize)) {
+      try {
+        const bytes = await fetch(Math.min(MAX_IMAGE_BYTES, leftBytes));
+        leftBytes -= bytes.length;
+        images.push({ id, bytes });
+      } catch (error) {
+        if (signal.aborted || !(error instanceof PlatformError) || !OF_ONE_INPUT.has(error.code)) throw error;
+        failed.push({ id, error, place: images.length });
+      }
     }
-    yield { ids: images.map(({ id }) => id), input: { kind: 'images', images } };
+    yield { ids: images.map(({ id }) => id), input: { kind: 'images', images }, failed };
   }
 }
 
@@ -64,44 +92,131 @@ export function* madeUpBatches(count: number, batchSize: number): Generator<Inpu
   for (let first = 0; first < count; first += batchSize) {
     const size = Math.min(batchSize, count - first);
     const ids = Array.from({ length: size }, (_, i) => String(first + i));
-    yield { ids, input: { kind: 'made-up', first, count: size } };
+    yield { ids, input: { kind: 'made-up', first, count: size }, failed: [] };
   }
 }
 
-function bytesOf(features: readonly PredictedFeature[]): number {
-  return features.reduce((sum, feature) => {
-    return sum + FEATURE_BYTES + (feature.kind === 'raw' ? feature.bytes.length : feature.label.length);
-  }, 0);
+function bytesOfFeature(feature: PredictedFeature): number {
+  switch (feature.kind) {
+    case 'raw':
+      return feature.bytes.length;
+    case 'classification':
+    case 'bounding_box':
+      return feature.label.length;
+    case 'instance_segment':
+    case 'semantic_segment':
+      // A pixel's class takes up to five bytes on the wire, mostly one.
+      return feature.mask.byteLength;
+  }
+}
+
+/** Bytes that features take on the wire, roughly. */
+export function bytesOf(features: readonly PredictedFeature[]): number {
+  return features.reduce((sum, feature) => sum + FEATURE_BYTES + bytesOfFeature(feature), 0);
+}
+
+function elementAt(input: BatchInput, place: number): BatchInput {
+  switch (input.kind) {
+    case 'images':
+      return { ...input, images: input.images.slice(place, place + 1) };
+    case 'tensors':
+      return { ...input, elements: input.elements.slice(place, place + 1) };
+    case 'made-up':
+      return { ...input, first: input.first + place, count: 1 };
+  }
+}
+
+/** Whether the model may still predict for other inputs after this error. */
+function isOfInput(error: unknown): error is PlatformError {
+  return error instanceof PlatformError && (error.code === 'usage' || error.code === 'model');
+}
+
+/** Settings of predicting. */
+export interface PredictSettings {
+  readonly featureLimit: number;
+  /** Whether an input that cannot be used ends everything, or is left out. */
+  readonly onBadInput: 'throw' | 'leave out';
+}
+
+/** The features of a batch's elements; of a batch that fails for an input that is left out, those of each by itself. */
+async function outcomesOf(
+  model: ModelInUse,
+  { ids, input }: Pick<InputBatch, 'ids' | 'input'>,
+  { batchIndex, featureLimit, onBadInput, signal }: PredictSettings & { batchIndex: number; signal: AbortSignal },
+): Promise<readonly ElementOutcome[]> {
+  try {
+    const batch = await model.predict({ input, featureLimit }, signal);
+    return ids.map((id, i) => ({ kind: 'result', id, features: batch.features[i] ?? [], batchIndex, batch }));
+  } catch (error) {
+    const [id] = ids;
+    if (!isOfInput(error) || id === undefined || onBadInput === 'throw') throw error;
+    if (ids.length === 1) return [{ kind: 'failure', id, error, place: 0, batchIndex }];
+    const outcomes: ElementOutcome[] = [];
+    for (const [place, one] of ids.entries()) {
+      const alone = { ids: [one], input: elementAt(input, place) };
+      outcomes.push(...(await outcomesOf(model, alone, { batchIndex, featureLimit, onBadInput, signal })));
+    }
+    return outcomes;
+  }
+}
+
+/** Failed elements at their places among the others. */
+function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedElement[], batchIndex: number) {
+  const failures = (place: number): readonly ElementOutcome[] => {
+    return failed.filter((one) => one.place === place).map((one) => ({ kind: 'failure', ...one, batchIndex }));
+  };
+  return [...outcomes.flatMap((outcome, place) => [...failures(place), outcome]), ...failures(outcomes.length)];
 }
 
 /**
- * Predicts batch by batch.
+ * Predicts batch by batch, and yields what became of the elements of each.
  *
- * @throws PlatformError `usage` where the answer would be too large, and what the batches and the model throw
+ * @throws PlatformError what the batches and the model throw for other reasons than an input
+ */
+export async function* predictEach(
+  model: ModelInUse,
+  batches: Batches,
+  settings: PredictSettings,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ElementOutcome[]> {
+  let batchIndex = 0;
+  for await (const batch of batches) {
+    throwIfCancelled(signal);
+    const [firstFailed] = batch.failed;
+    if (firstFailed !== undefined && settings.onBadInput === 'throw') throw firstFailed.error;
+    const span = { level: 'APPLICATION_TRACE', attributes: { batch_index: batchIndex } } as const;
+    const at = { ...settings, batchIndex, signal };
+    const outcomes =
+      batch.ids.length === 0 ? [] : await traced('evaluate_batch', span, () => outcomesOf(model, batch, at));
+    yield inOrder(outcomes, batch.failed, batchIndex);
+    batchIndex++;
+  }
+}
+
+/**
+ * Predicts all batches.
+ *
+ * @throws PlatformError `usage` where the answer would be too large, that of the first input that cannot be used, and as
+ *   {@link predictEach}
  */
 export async function predictBatches(
   model: ModelInUse,
-  batches: AsyncIterable<InputBatch> | Iterable<InputBatch>,
+  batches: Batches,
   featureLimit: number,
   signal: AbortSignal,
 ): Promise<readonly ElementResult[]> {
   const results: ElementResult[] = [];
   let answerBytes = 0;
-  let batchIndex = 0;
-  for await (const { ids, input } of batches) {
-    throwIfCancelled(signal);
-    const span = { level: 'APPLICATION_TRACE', attributes: { batch_index: batchIndex } } as const;
-    const batch = await traced('evaluate_batch', span, () => model.predict({ input, featureLimit }, signal));
-    for (const [i, id] of ids.entries()) {
-      const features = batch.features[i] ?? [];
-      answerBytes += bytesOf(features);
+  for await (const outcomes of predictEach(model, batches, { featureLimit, onBadInput: 'throw' }, signal)) {
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'failure') throw outcome.error;
+      answerBytes += bytesOf(outcome.features);
       if (answerBytes > MAX_ANSWER_BYTES) {
         const advice = `ask for ${results.length} elements at most, or set feature_limit`;
         throw new PlatformError('usage', `the features take more than ${MAX_ANSWER_BYTES} bytes; ${advice}`);
       }
-      results.push({ id, features, batchIndex, batch });
+      results.push(outcome);
     }
-    batchIndex++;
   }
   return results;
 }

@@ -36,7 +36,7 @@ async function realPathOf(path: string, what: string): Promise<string> {
 }
 
 /** Pictures below a folder, without following links to folders. */
-async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<string> {
+export async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<string> {
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {

@@ -6,7 +6,8 @@ import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
 /** For a call that sets no limit or a longer one. */
 const MAX_TIME_MS = 10 * 60_000;
 
-const MAX_BATCH_SIZE = 1024;
+/** Most elements of a batch that a client may ask for. */
+export const MAX_BATCH_SIZE = 1024;
 
 const MAX_ID_LENGTH = 1024;
 

@@ -1,35 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Feature, FeatureType } from '../../generated/mlmodelscope/org/dlframework/features.js';
 import type { FeatureResponse, FeaturesResponse } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
-import type { PredictedFeature } from '../../processing/postprocess.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import { includesLevel } from '../../tracing/trace-level.js';
+import { toWireFeature } from '../wire/feature-wire.js';
 import type { ElementResult } from './batches.js';
 import type { PredictOptions } from './options.js';
-
-function toWireFeature(feature: PredictedFeature): Feature {
-  const id = randomUUID();
-  if (feature.kind === 'classification') {
-    const { index, label, probability } = feature;
-    const value = { index, label };
-    return {
-      id,
-      type: FeatureType.CLASSIFICATION,
-      probability,
-      metadata: {},
-      feature: { $case: 'classification', value },
-    };
-  }
-  const { output, elementType, dims, bytes } = feature;
-  return {
-    id,
-    type: FeatureType.RAW,
-    probability: 0,
-    metadata: { name: output, element_type: elementType, dimensions: `[${dims.join(',')}]` },
-    feature: { $case: 'raw', value: { data: bytes, format: elementType } },
-  };
-}
 
 /** Attributes of an element's batch in a trace at APPLICATION_TRACE. */
 function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadata'] {
@@ -42,26 +18,35 @@ function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadat
   };
 }
 
+/** The features of one element as the contract has them. */
+export function toFeatureResponse(result: ElementResult, { requestId, traceLevel }: PredictOptions): FeatureResponse {
+  return {
+    id: randomUUID(),
+    requestId,
+    inputId: result.id,
+    features: result.features.map(toWireFeature),
+    metadata: includesLevel(traceLevel, 'APPLICATION_TRACE') ? timesOf(result) : {},
+  };
+}
+
+/** Id of the trace that a call is in; else the one that its client says; '' for none. */
+export function traceIdOf({ traceId }: PredictOptions): string {
+  return activeTracing()?.traceId() ?? traceId;
+}
+
 /** @param elapsedMs since the call began */
 export function toFeaturesResponse(
   results: readonly ElementResult[],
-  { requestId, traceId, traceLevel }: PredictOptions,
+  options: PredictOptions,
   elapsedMs: number,
 ): FeaturesResponse {
-  const id = activeTracing()?.traceId() ?? traceId;
-  const isTraced = includesLevel(traceLevel, 'APPLICATION_TRACE');
+  const id = traceIdOf(options);
   const batches = new Map(results.map(({ batchIndex, batch }) => [batchIndex, batch.inferenceMs]));
   const inferenceMs = [...batches.values()].reduce((sum, ms) => sum + ms, 0);
   return {
     id: randomUUID(),
     traceId: id === '' ? undefined : { id },
-    responses: results.map((result) => ({
-      id: randomUUID(),
-      requestId,
-      inputId: result.id,
-      features: result.features.map(toWireFeature),
-      metadata: isTraced ? timesOf(result) : {},
-    })),
+    responses: results.map((result) => toFeatureResponse(result, options)),
     durationForInference: toWireDuration(inferenceMs),
     duration: toWireDuration(elapsedMs),
   };

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import type { ModelInUse } from './open-models.js';
 
 /** Runs work under a time limit. After it, the work's signal is aborted with `timeout`. */
 export async function withinTime<T>(
@@ -15,4 +16,12 @@ export async function withinTime<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The same model, with a time limit on each batch. */
+export function withinTimePerBatch(model: ModelInUse, limitMs: number): ModelInUse {
+  const predict: ModelInUse['predict'] = (batch, signal) => {
+    return withinTime(limitMs, signal, (inTime) => model.predict(batch, inTime));
+  };
+  return { ...model, predict };
 }

@@ -13,28 +13,20 @@ import {
   type ResetResponse,
   type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
-import { runOptionsOf } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
-import { imageInputOf, type PredictionModel } from '../../registry/prediction-model.js';
+import type { PredictionModel } from '../../registry/prediction-model.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
-import { activeTracing } from '../../tracing/tracing.js';
-import { defaultMemoryLimitBytes, type Machine } from './describe-system.js';
-import type { WorkerRunner } from '../worker/worker-runner.js';
-import { isPublicAddress } from '../predict/address.js';
-import { imageBatches, type InputBatch, madeUpBatches, predictBatches } from '../predict/batches.js';
-import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from '../predict/dataset.js';
-import { type ModelInUse, OpenModels } from '../predict/open-models.js';
-import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
-import { checkOpenRequest, inputIdOf, requireInputs } from '../predict/request.js';
+import { atLevelOf } from '../predict/at-level.js';
+import { predictBatches } from '../predict/batches.js';
+import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
+import type { OpenModels } from '../predict/open-models.js';
+import { batchSizeFor, predictOptionsOf } from '../predict/options.js';
+import { checkOpenRequest } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
-import { fetchUrl } from '../predict/url.js';
-
-/** Time limit of one job, beside the call's own time limit. */
-const JOB_LIMIT_MS = 15 * 60_000;
 
 /**
  * Finds a model by name. An empty version means any.
@@ -43,26 +35,13 @@ const JOB_LIMIT_MS = 15 * 60_000;
  */
 export type ResolveModel = (name: string, version: string) => Promise<PredictionModel>;
 
-/** Files and addresses that clients may read through this agent. */
-export interface PredictAccess {
-  /** The folder whose folders are datasets. */
-  readonly datasetsFolder?: string | undefined;
-  /** IP addresses that pictures may be fetched from; by default those on the internet. */
-  readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
-}
-
-export interface PredictServiceOptions extends PredictAccess {
-  readonly machine: Machine;
+export interface PredictServiceOptions {
   readonly framework: Framework;
-  readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
   readonly resolveModel: ResolveModel;
+  readonly models: OpenModels;
+  readonly inputs: PredictInputs;
 }
-
-type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
-
-/** Makes the batches of one call. */
-type MakeBatches = (model: ModelInUse, batchSize: number, signal: AbortSignal) => Batches | Promise<Batches>;
 
 /** A call that predicts. */
 interface PredictRequest {
@@ -70,18 +49,9 @@ interface PredictRequest {
   readonly options?: PredictionOptions | undefined;
 }
 
-/** Makes spans down to the level that the client asks for, by default that of its trace. */
-function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
-  const tracing = traceLevel === 'NO_TRACE' ? undefined : activeTracing();
-  return tracing === undefined ? work() : tracing.atLevel(traceLevel, work);
-}
-
 /** Adds the platform's service that opens models and predicts with them. Each has a process of its own. */
 export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
-  const { machine, framework, runner, calls, resolveModel, isAllowedAddress = isPublicAddress } = service;
-  const runOptions = runOptionsOf(machine.cores);
-  const limits = { timeLimitMs: JOB_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(machine) };
-  const models = new OpenModels({ runner, runOptions, limits });
+  const { framework, calls, resolveModel, models, inputs } = service;
 
   async function open(request: PredictorOpenRequest, signal: AbortSignal): Promise<string> {
     checkOpenRequest(request, framework);
@@ -98,7 +68,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
   async function predict(
     { predictor, options: asked }: PredictRequest,
     signal: AbortSignal,
-    makeBatches: MakeBatches,
+    makeInputs: MakeInputs,
   ): Promise<FeaturesResponse> {
     const startMs = performance.now();
     return models.use(predictor?.id ?? '', async (model) => {
@@ -106,7 +76,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
       const batchSize = batchSizeFor(model.model, options.batchSize);
       const results = await atLevelOf(options, () => {
         return withinTime(options.timeLimitMs, signal, async (inTime) => {
-          const batches = await makeBatches(model, batchSize, inTime);
+          const { batches } = await makeInputs({ model: model.model, batchSize, signal: inTime });
           return predictBatches(model, batches, options.featureLimit, inTime);
         });
       });
@@ -141,41 +111,17 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
 
   const answerImages: handleUnaryCall<ImagesRequest, FeaturesResponse> = (call, callback) => {
     const { images } = call.request;
-    void calls.answer(call, callback, (signal) => {
-      return predict(call.request, signal, ({ model }, batchSize) => {
-        requireInputs(images, 'images');
-        imageInputOf(model);
-        return imageBatches(images, batchSize, (image, place) => ({ id: inputIdOf(image, place), bytes: image.data }));
-      });
-    });
+    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.images(images)));
   };
 
   const answerUrls: handleUnaryCall<URLsRequest, FeaturesResponse> = (call, callback) => {
     const { urls } = call.request;
-    void calls.answer(call, callback, (requestSignal) => {
-      return predict(call.request, requestSignal, ({ model }, batchSize, signal) => {
-        requireInputs(urls, 'urls');
-        imageInputOf(model);
-        return imageBatches(urls, batchSize, async (url, place, maxBytes) => {
-          const bytes = await fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal });
-          return { id: inputIdOf(url, place), bytes };
-        });
-      });
-    });
+    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.urls(urls)));
   };
 
   const answerDataset: handleUnaryCall<DatasetRequest, FeaturesResponse> = (call, callback) => {
-    const { category = '', name = '' } = call.request.dataset ?? {};
-    void calls.answer(call, callback, (signal) => {
-      return predict(call.request, signal, async ({ model }, batchSize): Promise<Batches> => {
-        if (category === SYNTHETIC) return madeUpBatches(syntheticCount(name, batchSize), batchSize);
-        imageInputOf(model);
-        const files = await datasetFiles(service.datasetsFolder, category, name);
-        return imageBatches(files, batchSize, async (file, _, maxBytes) => {
-          return { id: file.id, bytes: await readDatasetFile(file, maxBytes) };
-        });
-      });
-    });
+    const { dataset } = call.request;
+    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.dataset(dataset)));
   };
 
   server.addService(

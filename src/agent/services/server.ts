@@ -1,12 +1,16 @@
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { runOptionsOf } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { createRpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
-import { type Machine, readMachine } from './describe-system.js';
+import { defaultMemoryLimitBytes, type Machine, readMachine } from './describe-system.js';
 import { WorkerRunner } from '../worker/worker-runner.js';
-import { addPredictService, type PredictAccess, type ResolveModel } from './predict-service.js';
+import { type PredictAccess, predictInputs } from '../predict/inputs.js';
+import { OpenModels } from '../predict/open-models.js';
+import { addPredictService, type ResolveModel } from './predict-service.js';
+import { addPredictionService } from './prediction-service.js';
 import { removeStaleFolders } from '../jobs/temporary-folder.js';
 import { addTraceService } from './trace-service.js';
 
@@ -35,6 +39,9 @@ export interface RunningAgent {
   close(): Promise<void>;
 }
 
+/** Time limit of opening a model or predicting for a batch, beside the call's own time limit. */
+const PREDICT_LIMIT_MS = 15 * 60_000;
+
 const knowsNoModels: ResolveModel = (name) => {
   return Promise.reject(new PlatformError('not_found', `this agent has no models, so it cannot open ${name}`));
 };
@@ -55,7 +62,11 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const shared = { machine, framework: FRAMEWORKS[framework].describe(), runner, calls, weightFiles };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
-  addPredictService(server, { ...shared, ...access, resolveModel });
+  const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(machine) };
+  const models = new OpenModels({ runner, runOptions: runOptionsOf(machine.cores), limits });
+  const inputs = predictInputs(access);
+  addPredictService(server, { framework: shared.framework, calls, resolveModel, models, inputs });
+  addPredictionService(server, { models, inputs });
   const address = await server.listen({ host, port });
   await removeStaleFolders();
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import os from 'node:os';
-import type { PredictAccess } from '../../agent/services/predict-service.js';
+import type { PredictAccess } from '../../agent/predict/inputs.js';
 import type { RunningAgent } from '../../agent/services/server.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';

@@ -78,7 +78,8 @@ Examples:
       const { listen } = flags;
       // Other commands need no server, and loading one takes as long as a short command.
       const { startServer, openBackDoor } = await import('../serving.js');
-      const server = await startServer({ listen, store, security: host.security.server, onWait: onWarning });
+      const { server: security, client: agentSecurity } = host.security;
+      const server = await startServer({ listen, store, security, agentSecurity, onWait: onWarning });
       const door = await openBackDoor(server, host.security);
       const args = argumentsFor(door.address, flags, command.optsWithGlobals());
       const { platform, address } = server;

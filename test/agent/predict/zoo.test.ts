@@ -112,8 +112,8 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
   });
 
   test('takes text models for synthetic datasets alone', async () => {
-    const { inputs, classifiers, fixedBatchSize } = await resolvePredictionModel('bert_base', '1.0.0');
-    assert.deepEqual([classifiers.size, fixedBatchSize], [0, undefined]);
+    const { inputs, postprocessors, fixedBatchSize } = await resolvePredictionModel('bert_base', '1.0.0');
+    assert.deepEqual([postprocessors.size, fixedBatchSize], [0, undefined]);
     assert.deepEqual(
       inputs.map(({ dims, isBatched, steps }) => [dims, isBatched, steps]),
       Array.from({ length: 4 }, () => [[1, 128], true, undefined]),

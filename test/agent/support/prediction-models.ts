@@ -4,22 +4,31 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { ImageSteps } from '../../../src/manifest/steps.js';
-import { elementCount } from '../../../src/onnx/model/element-type.js';
+import { elementCount, type ElementType } from '../../../src/onnx/model/element-type.js';
 import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model/model.js';
 import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import type { PredictionModel } from '../../../src/registry/prediction-model.js';
 
-interface TinyModel {
+export interface TinyModel {
   readonly nodes: readonly Partial<Node>[];
-  /** Dimensions of the inputs; all are float32. */
+  /** Dimensions of the inputs. */
   readonly inputs: Readonly<Record<string, readonly Dimension[]>>;
+  /** Of all inputs; float32 by default. */
+  readonly elementType?: ElementType;
   readonly outputs: readonly string[];
   readonly constants?: Readonly<Record<string, Tensor>>;
 }
 
-function fileOf({ nodes, inputs, outputs, constants = {} }: TinyModel): Uint8Array {
+/** The bytes of an ONNX file. */
+export function tinyModelFile({
+  nodes,
+  inputs,
+  outputs,
+  elementType = 'float32',
+  constants = {},
+}: TinyModel): Uint8Array {
   const types = Object.entries(inputs).map(([name, dims]): [string, DeclaredType] => {
-    return [name, { elementType: 'float32', dims }];
+    return [name, { elementType, dims }];
   });
   return encodeModelToBytes({
     source: 'test',
@@ -39,7 +48,7 @@ function fileOf({ nodes, inputs, outputs, constants = {} }: TinyModel): Uint8Arr
 }
 
 function weights(dims: readonly number[]): Tensor {
-  const values = Float32Array.from({ length: elementCount(dims) }, (_, i) => Math.sin(i * 12.9898));
+  const values = Float32Array.from({ length: elementCount(dims) }, (_, i) => weightAt(i));
   return { elementType: 'float32', dims, data: { kind: 'inline', bytes: new Uint8Array(values.buffer) } };
 }
 
@@ -52,8 +61,22 @@ const relu: TinyModel = {
 
 const broken: TinyModel = { ...relu, nodes: [{ opType: 'NoSuchOperator', inputs: ['x'], outputs: ['y'] }] };
 
+/** Numbers of 10 words, three for each: y = table[tokens]. */
+export const TOKENS: TinyModel = {
+  inputs: { tokens: ['batch', 'words'] },
+  elementType: 'int64',
+  nodes: [{ opType: 'Gather', inputs: ['table', 'tokens'], outputs: ['logits'] }],
+  outputs: ['logits'],
+  constants: { table: weights([10, 3]) },
+};
+
+/** What a tensor of these dimensions has in the tiny models. */
+export function weightAt(index: number): number {
+  return Math.fround(Math.sin(index * 12.9898));
+}
+
 /** 4 by 4 pixels to 5 classes. */
-function classifier(batch: Dimension): TinyModel {
+export function classifier(batch: Dimension): TinyModel {
   return {
     inputs: { picture: [batch, 3, 4, 4] },
     nodes: [
@@ -87,24 +110,24 @@ export const LABELS = ['ant', 'bee', 'cat', 'dog', 'elk'];
 const FILL = { low: -1, high: 1, seed: 1 };
 
 function numbers(name: string, dims: readonly number[], isBatched: boolean): PredictionModel['inputs'][number] {
-  return { name, elementType: 'float32', dims, isBatched, fill: FILL };
+  return { name, elementType: 'float32', dims, isBatched, sizes: isBatched ? dims.slice(1) : dims, fill: FILL };
 }
 
 function pictures(size: number | undefined): Facts {
   const dims = [size ?? 1, 3, 4, 4];
   return {
     inputs: [{ ...numbers('picture', dims, size === undefined), steps: PICTURE_STEPS }],
-    classifiers: new Map([['scores', { softmax: true, k: 2, labels: LABELS }]]),
+    postprocessors: new Map([['scores', { kind: 'classes', softmax: true, k: 2, labels: LABELS }]]),
     fixedBatchSize: size,
   };
 }
 
-type Facts = Pick<PredictionModel, 'inputs' | 'classifiers' | 'fixedBatchSize'>;
+type Facts = Pick<PredictionModel, 'inputs' | 'postprocessors' | 'fixedBatchSize'>;
 
 function ofNumbers(dims: readonly number[], isBatched: boolean): Facts {
   return {
     inputs: [numbers('x', dims, isBatched)],
-    classifiers: new Map(),
+    postprocessors: new Map(),
     fixedBatchSize: isBatched ? undefined : 1,
   };
 }
@@ -115,6 +138,23 @@ const MODELS: Readonly<Record<string, readonly [TinyModel, Facts]>> = {
   broken: [broken, ofNumbers([1, 3], true)],
   endless: [endless, ofNumbers([2048, 2048], false)],
   classifier: [classifier('batch'), pictures(undefined)],
+  tokens: [
+    TOKENS,
+    {
+      inputs: [
+        {
+          name: 'tokens',
+          elementType: 'int64',
+          dims: [1, 4],
+          isBatched: true,
+          sizes: [undefined],
+          fill: { ...FILL, low: 0, high: 9 },
+        },
+      ],
+      postprocessors: new Map([['logits', { kind: 'classes', row: -1, softmax: false }]]),
+      fixedBatchSize: undefined,
+    },
+  ],
   fixed: [classifier(3), pictures(3)],
 };
 
@@ -127,7 +167,7 @@ export function predictionModels(): (name: string, version: string) => Promise<P
     if (known === undefined) return Promise.reject(new PlatformError('not_found', `no model ${name} ${version}`));
     const [model, facts] = known;
     const path = join(folder, `${name}.onnx`);
-    writeFileSync(path, fileOf(model));
+    writeFileSync(path, tinyModelFile(model));
     return Promise.resolve({ name, version: '1.0.0', path, ...facts });
   };
 }

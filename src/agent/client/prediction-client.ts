@@ -1,0 +1,155 @@
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { type PredictionOptions, PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import {
+  type PredictEachRequest,
+  type PredictEachResponse,
+  PredictionServiceService,
+} from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import type { PredictedFeature } from '../../processing/feature.js';
+import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
+import { fromWireDuration } from '../../rpc/duration.js';
+import type { PeerKind } from '../../rpc/status.js';
+import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import { fromWireFeature } from '../wire/feature-wire.js';
+
+/** Opening waits for measurements, and reads a model of some hundred megabytes. */
+const OPEN_DEADLINE_MS = 11 * 60_000;
+
+/** Of each call, which may be for thousands of inputs; the agent limits the time of each batch. */
+const PREDICT_DEADLINE_MS = 24 * 3600_000;
+
+/** The agent may be gone. */
+const CLOSE_DEADLINE_MS = 5000;
+
+/** The model to open, and who may open it; '' for any. */
+export interface ModelToOpen {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly frameworkName: string;
+  readonly frameworkVersion: string;
+}
+
+/** Settings of predicting; undefined for what the agent or the manifest says. */
+export interface PredictionSettings {
+  readonly batchSize?: number | undefined;
+  /** Features of each input. */
+  readonly featureLimit?: number | undefined;
+  readonly traceLevel?: TraceLevel | undefined;
+}
+
+/** Times of a batch, in milliseconds. */
+export interface BatchTimes {
+  readonly size: number;
+  readonly preprocessMs: number;
+  readonly inferenceMs: number;
+  readonly postprocessMs: number;
+}
+
+/** What became of an input. */
+export interface Prediction {
+  readonly inputId: string;
+  /** Of its batch; only with the first input of each. */
+  readonly batch?: BatchTimes | undefined;
+  readonly outcome:
+    | { readonly kind: 'features'; readonly features: readonly PredictedFeature[] }
+    | { readonly kind: 'failure'; readonly code: string; readonly message: string };
+}
+
+/** A prediction, and what its call says. */
+export interface AnsweredPrediction extends Prediction {
+  /** Inputs of the call. */
+  readonly total: number;
+  /** '' where the call is not traced. */
+  readonly traceId: string;
+}
+
+export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
+
+/** Predictions of an agent, or of a server that has others predict. Every method throws a PlatformError. */
+export interface PredictionClient {
+  /** @returns the id that the model is open under */
+  open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;
+  /** In the order of the inputs, each as soon as its batch is done. */
+  predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction>;
+  closeModel(id: string): Promise<void>;
+  close(): void;
+}
+
+function optionsOf({ batchSize = 0, featureLimit = 0, traceLevel }: PredictionSettings): PredictionOptions {
+  return {
+    requestId: '',
+    featureLimit,
+    batchSize,
+    executionOptions: {
+      traceId: undefined,
+      traceLevel: traceLevel === undefined ? 0 : TRACE_LEVELS.indexOf(traceLevel),
+      timeoutInMs: 0n,
+      deviceCount: {},
+      cpuOptions: undefined,
+      gpuOptions: undefined,
+    },
+    agent: '',
+    gpuMetrics: '',
+  };
+}
+
+function fromWireTimes(batch: PredictEachResponse['batch']): BatchTimes | undefined {
+  if (batch === undefined) return undefined;
+  const [preprocessMs = 0, inferenceMs = 0, postprocessMs = 0] = [
+    batch.preprocess,
+    batch.inference,
+    batch.postprocess,
+  ].map(fromWireDuration);
+  return { size: batch.size, preprocessMs, inferenceMs, postprocessMs };
+}
+
+function fromWire({ total, inputId, batch, traceId, outcome }: PredictEachResponse): AnsweredPrediction {
+  const common = { total, inputId, traceId, batch: fromWireTimes(batch) };
+  switch (outcome?.$case) {
+    case 'features': {
+      const features = outcome.value.features.map(fromWireFeature);
+      return { ...common, outcome: { kind: 'features', features } };
+    }
+    case 'failure':
+      return { ...common, outcome: { kind: 'failure', ...outcome.value } };
+    case undefined:
+      throw new Error('an answer without an outcome');
+  }
+}
+
+/** Connects with the first call. */
+export function connectPredictions(address: string, kind: PeerKind, options?: RpcClientOptions): PredictionClient {
+  const client = createRpcClient(address, kind, options);
+
+  /** An invalid answer is not the caller's fault. */
+  function understand<T>(convert: () => T): T {
+    try {
+      return convert();
+    } catch (cause) {
+      const message = `the ${kind} at ${address} gives an answer that this version does not understand`;
+      throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  return {
+    async open(model, settings, signal) {
+      const request = { ...model, persist: false, options: optionsOf(settings) };
+      return (await client.unary(PredictService.open, request, { deadlineMs: OPEN_DEADLINE_MS, signal })).id;
+    },
+
+    async *predictEach(id, inputs, signal) {
+      const request = { predictor: { id, duration: undefined }, options: undefined, inputs };
+      const callOptions = { deadlineMs: PREDICT_DEADLINE_MS, signal };
+      for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
+        yield understand(() => fromWire(answer));
+      }
+    },
+
+    async closeModel(id) {
+      const request = { predictor: { id, duration: undefined }, force: true };
+      await client.unary(PredictService.close, request, { deadlineMs: CLOSE_DEADLINE_MS });
+    },
+
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Image } from '../../generated/mlmodelscope/org/dlframework/features.js';
+import type {
+  DatasetRequest_Dataset as WireDataset,
+  URLsRequest_URL as WireUrl,
+} from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import type { Element } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import { imageInputOf, type PredictionModel } from '../../registry/prediction-model.js';
+import { isPublicAddress } from './address.js';
+import { type Batches, imageBatches, madeUpBatches } from './batches.js';
+import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from './dataset.js';
+import { inputIdOf, requireInputs } from './request.js';
+import { tensorBatches } from './tensors.js';
+import { fetchUrl } from './url.js';
+
+/** Files and addresses that clients may read through this agent. */
+export interface PredictAccess {
+  /** The folder whose folders are datasets. */
+  readonly datasetsFolder?: string | undefined;
+  /** IP addresses that pictures may be fetched from; by default those on the internet. */
+  readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
+}
+
+/** For what a call predicts. */
+export interface MadeInputs {
+  readonly total: number;
+  readonly batches: Batches;
+}
+
+/** The model that a call uses, and how. */
+export interface InputsFor {
+  readonly model: PredictionModel;
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the batches of one call. @throws PlatformError where the model takes no such inputs, or there are none */
+export type MakeInputs = (call: InputsFor) => MadeInputs | Promise<MadeInputs>;
+
+/** The kinds of inputs of a call. */
+export interface PredictInputs {
+  images(images: readonly Image[]): MakeInputs;
+  urls(urls: readonly WireUrl[]): MakeInputs;
+  dataset(dataset: WireDataset | undefined): MakeInputs;
+  elements(elements: readonly Element[]): MakeInputs;
+}
+
+/** @param access what clients may read */
+export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddress }: PredictAccess): PredictInputs {
+  return {
+    images: (images) => {
+      return ({ model, batchSize, signal }) => {
+        requireInputs(images, 'images');
+        imageInputOf(model);
+        const elements = images.map((image, place) => ({ id: inputIdOf(image, place), fetch: () => image.data }));
+        return { total: images.length, batches: imageBatches(elements, batchSize, signal) };
+      };
+    },
+
+    urls: (urls) => {
+      return ({ model, batchSize, signal }) => {
+        requireInputs(urls, 'urls');
+        imageInputOf(model);
+        const elements = urls.map((url, place) => ({
+          id: inputIdOf(url, place),
+          fetch: (maxBytes: number) => fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal }),
+        }));
+        return { total: urls.length, batches: imageBatches(elements, batchSize, signal) };
+      };
+    },
+
+    dataset: (dataset) => {
+      const { category = '', name = '' } = dataset ?? {};
+      return async ({ model, batchSize, signal }) => {
+        if (category === SYNTHETIC) {
+          const total = syntheticCount(name, batchSize);
+          return { total, batches: madeUpBatches(total, batchSize) };
+        }
+        imageInputOf(model);
+        const files = await datasetFiles(datasetsFolder, category, name);
+        const elements = files.map((file) => ({
+          id: file.id,
+          fetch: (maxBytes: number) => readDatasetFile(file, maxBytes),
+        }));
+        return { total: files.length, batches: imageBatches(elements, batchSize, signal) };
+      };
+    },
+
+    elements: (elements) => {
+      return ({ model, batchSize }) => {
+        requireInputs(elements, 'elements');
+        return { total: elements.length, batches: tensorBatches(elements, { model, batchSize, idOf: inputIdOf }) };
+      };
+    },
+  };
+}

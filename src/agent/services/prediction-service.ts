@@ -1,0 +1,103 @@
+import type { handleServerStreamingCall } from '@grpc/grpc-js';
+import { PlatformError } from '../../base/errors.js';
+import {
+  type PredictEachRequest,
+  type PredictEachResponse,
+  PredictionServiceService,
+} from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import { toWireDuration } from '../../rpc/duration.js';
+import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
+import type { RpcServer } from '../../rpc/server.js';
+import { atLevelOf } from '../predict/at-level.js';
+import { bytesOf, type ElementOutcome, predictEach } from '../predict/batches.js';
+import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
+import type { OpenModels } from '../predict/open-models.js';
+import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
+import { toFeatureResponse, traceIdOf } from '../predict/response.js';
+import { withinTimePerBatch } from '../predict/time-limit.js';
+import type { Predicted } from '../jobs/predict-session.js';
+
+/** Most bytes of the features of one input: a message has no more, and a mask takes several times as much to be made. */
+const MAX_FEATURES_BYTES = MAX_MESSAGE_BYTES / 4;
+
+type Answer = Omit<PredictEachResponse, 'total' | 'traceId' | 'batch'>;
+
+function failure(inputId: string, batchIndex: number, { code, message }: PlatformError): Answer {
+  return { inputId, batchIndex, outcome: { $case: 'failure', value: { code, message } } };
+}
+
+function answerFor(outcome: ElementOutcome, options: PredictOptions): Answer {
+  const { id, batchIndex } = outcome;
+  if (outcome.kind === 'failure') return failure(id, batchIndex, outcome.error);
+  const bytes = bytesOf(outcome.features);
+  if (bytes > MAX_FEATURES_BYTES) {
+    const problem = `its features take ${bytes} bytes; at most ${MAX_FEATURES_BYTES} can be answered`;
+    return failure(id, batchIndex, new PlatformError('unsupported', `${problem}: set feature_limit`));
+  }
+  return { inputId: id, batchIndex, outcome: { $case: 'features', value: toFeatureResponse(outcome, options) } };
+}
+
+function timesOf({ features, preprocessMs, inferenceMs, postprocessMs }: Predicted): PredictEachResponse['batch'] {
+  return {
+    size: features.length,
+    preprocess: toWireDuration(preprocessMs),
+    inference: toWireDuration(inferenceMs),
+    postprocess: toWireDuration(postprocessMs),
+  };
+}
+
+/** Adds the service that predicts for inputs one by one, with models that the Predict service has opened. */
+export function addPredictionService(
+  server: RpcServer,
+  { models, inputs }: { readonly models: OpenModels; readonly inputs: PredictInputs },
+): void {
+  const { calls } = server;
+
+  function inputsOf({ inputs: asked }: PredictEachRequest): MakeInputs {
+    switch (asked?.$case) {
+      case 'images':
+        return inputs.images(asked.value.images);
+      case 'urls':
+        return inputs.urls(asked.value.urls);
+      case 'dataset':
+        return inputs.dataset(asked.value);
+      case 'elements':
+        return inputs.elements(asked.value.elements);
+      case undefined:
+        throw new PlatformError('usage', 'inputs is empty: give images, urls, a dataset or elements');
+    }
+  }
+
+  const answerPredictEach: handleServerStreamingCall<PredictEachRequest, PredictEachResponse> = (call) => {
+    const { request } = call;
+    void calls.stream(call, async (signal) => {
+      const makeInputs = inputsOf(request);
+      await models.use(request.predictor?.id ?? '', async (model) => {
+        const options = predictOptionsOf(request.options, model.options);
+        const batchSize = batchSizeFor(model.model, options.batchSize);
+        const { featureLimit, timeLimitMs } = options;
+        await atLevelOf(options, async () => {
+          const { total, batches } = await makeInputs({ model: model.model, batchSize, signal });
+          const traceId = traceIdOf(options);
+          const told = new Set<Predicted>();
+          const settings = { featureLimit, onBadInput: 'leave out' } as const;
+          for await (const outcomes of predictEach(withinTimePerBatch(model, timeLimitMs), batches, settings, signal)) {
+            for (const outcome of outcomes) {
+              const isFirst = outcome.kind === 'result' && !told.has(outcome.batch);
+              const batch = isFirst ? timesOf(outcome.batch) : undefined;
+              if (isFirst) told.add(outcome.batch);
+              await calls.send(call, { total, traceId, batch, ...answerFor(outcome, options) }, signal);
+            }
+            told.clear();
+          }
+        });
+      });
+    });
+  };
+
+  server.addService(
+    PredictionServiceService,
+    { predictEach: answerPredictEach },
+    { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } },
+  );
+}

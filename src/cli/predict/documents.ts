@@ -1,0 +1,75 @@
+import type { Prediction } from '../../agent/client/prediction-client.js';
+import { fromFloat16Bits } from '../../onnx/model/float16.js';
+import { elementsOf } from '../../predictor/tensor-value.js';
+import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
+import { documentOf, type PredictionDocument } from '../json-documents.js';
+
+type FeatureDocument = Extract<PredictionDocument, { features: unknown }>['features'][number];
+
+type RawFeature = Extract<PredictedFeature, { kind: 'raw' }>;
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** The numbers of an output as JSON has them. */
+export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
+  // A copy starts where its elements may start.
+  const elements = elementsOf({ elementType, dims, bytes: new Uint8Array(bytes) });
+  return Array.from(elements as ArrayLike<number | bigint>, (value) => {
+    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    return finite(elementType === 'float16' ? fromFloat16Bits(value) : value);
+  });
+}
+
+/** Runs of equal pixels. */
+function runsOf(mask: Iterable<number>): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const pixel of mask) {
+    const last = runs.at(-1);
+    if (last?.[0] === pixel) last[1]++;
+    else runs.push([pixel, 1]);
+  }
+  return runs;
+}
+
+function boxOf({ index, label, probability, xmin, xmax, ymin, ymax }: DetectedBox) {
+  return { index, label, probability: finite(probability), xmin, xmax, ymin, ymax };
+}
+
+function featureDocument(feature: PredictedFeature): FeatureDocument {
+  switch (feature.kind) {
+    case 'classification': {
+      const { kind, index, label, probability } = feature;
+      return { kind, index, label, probability: finite(probability) };
+    }
+    case 'bounding_box':
+      return { kind: feature.kind, ...boxOf(feature) };
+    case 'instance_segment': {
+      const { kind, height, width, mask } = feature;
+      return { kind, ...boxOf(feature), height, width, mask: runsOf(mask) };
+    }
+    case 'semantic_segment': {
+      const { kind, height, width, mask, shares } = feature;
+      return { kind, classes: [...shares], height, width, mask: runsOf(mask) };
+    }
+    case 'raw': {
+      const { kind, output, elementType, dims } = feature;
+      return { kind, name: output, elementType, dimensions: [...dims], values: valuesOf(feature) };
+    }
+  }
+}
+
+/** A prediction as it is exported. */
+export function predictionDocument({ inputId, outcome }: Prediction): unknown {
+  if (outcome.kind === 'failure') {
+    const { code, message } = outcome;
+    return documentOf('prediction', { inputId, error: { code, message } });
+  }
+  return documentOf('prediction', { inputId, features: outcome.features.map(featureDocument) });
+}
+
+/** Predictions as JSON lines. */
+export function predictionLines(predictions: readonly Prediction[]): string {
+  return predictions.map((prediction) => `${JSON.stringify(predictionDocument(prediction))}\n`).join('');
+}

@@ -1,0 +1,41 @@
+import type { ModelToOpen } from '../../agent/client/prediction-client.js';
+import { PlatformError } from '../../base/errors.js';
+import { loadManifest, orThrow } from '../../manifest/index.js';
+import { parseModelReference } from '../../manifest/reference.js';
+
+/** A model as the command line names it. */
+export interface ModelAsked extends ModelToOpen {
+  /** Of its manifest, where that is named. */
+  readonly path: string | undefined;
+}
+
+const ANY_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
+
+/**
+ * The model that `--model` names: a manifest's file, zoo:NAME, or NAME with or without :VERSION.
+ *
+ * @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong
+ */
+export async function modelAsked(text: string): Promise<ModelAsked> {
+  const reference = parseModelReference(text);
+  switch (reference?.kind) {
+    case 'manifest': {
+      const { name, version, framework } = orThrow(await loadManifest(reference.path, ['model'])).manifest;
+      const asked = { frameworkName: framework.name, frameworkVersion: framework.version };
+      return { modelName: name, modelVersion: version, ...asked, path: reference.path };
+    }
+    case 'onnx': {
+      const advice = 'docs/manifests.md shows one, with the steps from a picture to its classes';
+      throw new PlatformError(
+        'usage',
+        `--model ${text}: predicting needs a model manifest (.yml) beside the file; ${advice}`,
+      );
+    }
+    case 'zoo':
+      return { modelName: reference.name, modelVersion: '', ...ANY_FRAMEWORK, path: undefined };
+    case undefined: {
+      const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];
+      return { modelName: name, modelVersion: version, ...ANY_FRAMEWORK, path: undefined };
+    }
+  }
+}

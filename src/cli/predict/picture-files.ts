@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
+import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { openRegularFile } from '../../manifest/read-file.js';
+import type { GivenInput } from './given-inputs.js';
+
+async function readPicture(path: string): Promise<Buffer> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('not_found', `expected a picture, found ${opened.found}`);
+  const { file, byteLength } = opened;
+  try {
+    if (byteLength > MAX_IMAGE_BYTES) {
+      throw new PlatformError('usage', `it has ${byteLength} bytes; a picture has at most ${MAX_IMAGE_BYTES}`);
+    }
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
+async function picturesIn(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  try {
+    for await (const path of imagesBelow(folder)) if (path !== '') found.push(path);
+  } catch (cause) {
+    throw new PlatformError('usage', `${folder} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  if (found.length > 0) return found;
+  throw new PlatformError('usage', `${folder} has no pictures (.jpg, .png, .webp, .gif); name another folder`);
+}
+
+/**
+ * The pictures that paths name: files of any name, and those below folders in the order of their names.
+ *
+ * @throws PlatformError `usage` for a folder without pictures, or too many pictures
+ */
+export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Buffer>[]> {
+  const files: string[] = [];
+  for (const path of paths) files.push(...((await isFolder(path)) ? await picturesIn(path) : [path]));
+  if (files.length > MAX_ELEMENTS) {
+    throw new PlatformError('usage', `there are ${files.length} pictures; name at most ${MAX_ELEMENTS} at a time`);
+  }
+  return files.map((file) => {
+    // As people type it.
+    const id = file.startsWith(process.cwd() + sep) ? relative(process.cwd(), file) : file;
+    return { id, read: () => readPicture(file) };
+  });
+}

@@ -1,0 +1,77 @@
+import { connectPredictions, type PredictionClient } from '../../agent/client/prediction-client.js';
+import { PlatformError } from '../../base/errors.js';
+import type { FrameworkName } from '../../predictor/frameworks.js';
+import { loadPredictionModel } from '../../registry/prediction-model.js';
+import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import type { OwnedHost } from '../host.js';
+import type { ModelAsked } from './model-asked.js';
+
+/** Where a command predicts. */
+export interface PlaceFlags {
+  readonly server?: HostPort;
+  readonly agent?: string;
+  readonly framework?: FrameworkName;
+  readonly datasets?: string;
+  readonly allowPrivateUrls?: true;
+}
+
+/** Options for an agent on this machine. */
+const LOCAL = { framework: '--framework', datasets: '--datasets', allowPrivateUrls: '--allow-private-urls' } as const;
+
+function checkPlace(flags: PlaceFlags): void {
+  const { server, agent } = flags;
+  if (server !== undefined && agent !== undefined) {
+    throw new PlatformError('usage', '--server picks an agent by itself; leave one of --agent and --server out');
+  }
+  if (server === undefined && agent === undefined) return;
+  const keys = ['framework', 'datasets', 'allowPrivateUrls'] as const;
+  const local = keys.find((key) => flags[key] !== undefined);
+  if (local === undefined) return;
+  const problem = `${LOCAL[local]} is for an agent that is started here`;
+  const remedy = `leave one of it and ${server === undefined ? '--agent' : '--server'} out`;
+  throw new PlatformError('usage', `${problem}, and the others have their own; ${remedy}`);
+}
+
+/** A client, and what ends with it. */
+export interface ConnectedPredictor {
+  readonly client: PredictionClient;
+  close(): Promise<void>;
+}
+
+/**
+ * The agent or server that the options name, else an agent that is started here.
+ *
+ * @throws PlatformError `usage` for options that exclude one another
+ */
+export async function connectPredictor(
+  flags: PlaceFlags,
+  { path }: ModelAsked,
+  host: OwnedHost,
+): Promise<ConnectedPredictor> {
+  checkPlace(flags);
+  const { server, agent: address, framework, datasets, allowPrivateUrls } = flags;
+  const options = { security: host.security.client };
+  if (server !== undefined || address !== undefined) {
+    const client =
+      server === undefined
+        ? connectPredictions(address ?? '', 'agent', options)
+        : connectPredictions(formatHostPort(server), 'server', options);
+    return { client, close: () => Promise.resolve(client.close()) };
+  }
+  // Predicting elsewhere needs no agent here, and loading one takes as long as a short command.
+  const { startAgent } = await import('../../agent/services/server.js');
+  const agent = await startAgent({
+    framework,
+    resolveModel: path === undefined ? resolvePredictionModel : () => loadPredictionModel(path),
+    access: { datasetsFolder: datasets, ...(allowPrivateUrls && { isAllowedAddress: () => true }) },
+  });
+  const client = connectPredictions(agent.address, 'agent');
+  return {
+    client,
+    close: async () => {
+      client.close();
+      await agent.close();
+    },
+  };
+}

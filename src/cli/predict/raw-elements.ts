@@ -1,0 +1,148 @@
+import { text as textOf } from 'node:stream/consumers';
+import { MAX_ELEMENTS } from '../../agent/predict/dataset.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import type { Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import { elementCount } from '../../onnx/model/element-type.js';
+import { readNpy } from '../../onnx/values/npy-file.js';
+import { openRegularFile } from '../../manifest/read-file.js';
+import type { GivenInput } from './given-inputs.js';
+
+/** The tensors of one element. */
+export type RawElement = readonly Tensor[];
+
+/** Of one file, or of standard input. */
+const MOST_FILE_BYTES = 64 * 2 ** 20;
+
+/** Lists within lists. */
+const MOST_RANK = 16;
+
+const WHAT = 'a list of numbers for the only input, or an object with such a list for each input';
+
+function fail(problem: string): never {
+  throw new PlatformError('usage', problem);
+}
+
+/** Dimensions of lists within lists. @throws PlatformError `usage` where lists of one level differ in length */
+function dimensionsOf(value: unknown): readonly number[] {
+  const dimensions: number[] = [];
+  let at = value;
+  while (Array.isArray(at)) {
+    dimensions.push(at.length);
+    if (dimensions.length > MOST_RANK) fail(`lists are nested ${MOST_RANK} deep at most`);
+    at = at[0] as unknown;
+  }
+  return dimensions;
+}
+
+function addNumbers(value: unknown, dimensions: readonly number[], numbers: number[]): void {
+  const [length, ...rest] = dimensions;
+  if (length === undefined) {
+    if (typeof value === 'boolean') numbers.push(Number(value));
+    else if (typeof value === 'number') numbers.push(value);
+    else fail(`expected ${WHAT}; found ${JSON.stringify(value)?.slice(0, 80)} in it`);
+    return;
+  }
+  if (!Array.isArray(value) || value.length !== length)
+    fail(`lists of one level have different lengths; give rectangles`);
+  else for (const item of value) addNumbers(item, rest, numbers);
+}
+
+function bytesOf(array: BigInt64Array | Float64Array): Uint8Array {
+  return new Uint8Array(array.buffer);
+}
+
+/** A tensor of whole numbers where all are, else of fractions. */
+function tensorOf(name: string, dimensions: readonly number[], numbers: readonly number[]): Tensor {
+  const dims = [...dimensions];
+  if (numbers.every(Number.isSafeInteger)) {
+    return { name, elementType: 'int64', dimensions: dims, data: bytesOf(BigInt64Array.from(numbers, BigInt)) };
+  }
+  return { name, elementType: 'float64', dimensions: dims, data: bytesOf(Float64Array.from(numbers)) };
+}
+
+function tensorIn(name: string, value: unknown): Tensor {
+  const dimensions = dimensionsOf(value);
+  const numbers: number[] = [];
+  if (elementCount(dimensions) > 0) addNumbers(value, dimensions, numbers);
+  return tensorOf(name, dimensions, numbers);
+}
+
+/**
+ * An element as JSON: lists of numbers within lists, for the only input or by the names of inputs.
+ *
+ * @throws PlatformError `usage`
+ */
+export function rawElementOf(json: string): RawElement {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw new PlatformError('usage', `expected ${WHAT} as JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (Array.isArray(value)) return [tensorIn('', value)];
+  if (typeof value !== 'object' || value === null) return fail(`expected ${WHAT}; found ${json.slice(0, 80)}`);
+  const entries = Object.entries(value);
+  return entries.length === 0
+    ? fail(`expected ${WHAT}; found {}`)
+    : entries.map(([name, item]) => tensorIn(name, item));
+}
+
+async function textOfFile(path: string): Promise<string> {
+  if (path === '-') {
+    const given = await textOf(process.stdin);
+    return given.length <= MOST_FILE_BYTES ? given : fail(`standard input has more than ${MOST_FILE_BYTES} characters`);
+  }
+  const opened = await openRegularFile(path);
+  if (!opened.ok) return fail(`${path}: expected a file, found ${opened.found}`);
+  const { file, byteLength } = opened;
+  try {
+    if (byteLength > MOST_FILE_BYTES) fail(`${path} has ${byteLength} bytes; at most ${MOST_FILE_BYTES} are read`);
+    return await file.readFile({ encoding: 'utf8' });
+  } finally {
+    await file.close();
+  }
+}
+
+const IS_JSON = /^\s*[[{]/;
+const IS_NPY = /\.npy$/i;
+const IS_LINES = /\.(jsonl|ndjson)$/i;
+
+function ofJson(id: string, json: string): GivenInput<RawElement> {
+  return { id, read: () => rawElementOf(json) };
+}
+
+/** Each line is an element. */
+function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] {
+  const lines = text.split('\n').map((line, i) => ({ line, number: i + 1 }));
+  return lines.filter(({ line }) => line.trim() !== '').map(({ line, number }) => ofJson(`${path}:${number}`, line));
+}
+
+async function elementsOf(given: string, place: number): Promise<readonly GivenInput<RawElement>[]> {
+  if (IS_JSON.test(given)) return [ofJson(String(place), given)];
+  if (IS_NPY.test(given)) {
+    const read = async (): Promise<RawElement> => {
+      const { dims, values } = await readNpy(given);
+      return [tensorOf('', dims, values)];
+    };
+    return [{ id: given, read }];
+  }
+  if (given !== '-' && !IS_LINES.test(given)) {
+    return [{ id: given, read: async () => rawElementOf(await textOfFile(given)) }];
+  }
+  return ofLines(given, await textOfFile(given));
+}
+
+/**
+ * The elements that arguments name: JSON itself, files of JSON, of JSON lines (.jsonl, or - for standard input) or of an
+ * array of NumPy's (.npy).
+ *
+ * @throws PlatformError `usage` for a file that cannot be read, or too many elements
+ */
+export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<RawElement>[]> {
+  const elements: GivenInput<RawElement>[] = [];
+  for (const [place, one] of given.entries()) elements.push(...(await elementsOf(one, place)));
+  if (elements.length === 0) fail('there are no elements: each line of JSON is one');
+  if (elements.length > MAX_ELEMENTS)
+    fail(`there are ${elements.length} elements; give at most ${MAX_ELEMENTS} at a time`);
+  return elements;
+}

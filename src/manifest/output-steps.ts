@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { oneLineField, text, wholeNumber } from './fields.js';
+import { isUrl } from './reference.js';
+import { operatorOf } from './steps.js';
+
+// Post-processing as a list of named operators with parameters and no code, as steps.ts has it for pre-processing.
+
+/** From one element's part of an output to classes. */
+export interface ClassSteps {
+  readonly kind: 'classes';
+  /** Row of the output that has the scores, from 0, or from the end where it is negative; absent: it has no rows. */
+  readonly row?: number | undefined;
+  /** Whether the scores have to be made probabilities first. */
+  readonly softmax: boolean;
+  /** Default number of classes in an answer; undefined for all. */
+  readonly k?: number | undefined;
+  /** Path of a text file with a line for each class, as seen from the manifest's folder. */
+  readonly labels?: string | undefined;
+}
+
+/** What the four numbers of a box are: its corners, with y or x first, or its centre, width and height. */
+export const BOX_FORMATS = ['yxyx', 'xyxy', 'cxcywh'] as const;
+
+export type BoxFormat = (typeof BOX_FORMATS)[number];
+
+/** The masks of instances: values from 0 to 1 for each pixel of a box. */
+export interface MaskStep {
+  readonly masks: string;
+  /** Least value of a pixel that belongs to the instance. */
+  readonly threshold: number;
+}
+
+/** From one element's boxes, with the outputs that say more about them, to objects. */
+export interface BoxSteps {
+  readonly kind: 'boxes';
+  readonly format: BoxFormat;
+  /** Whether they are in pixels of the model's input rather than from 0 to 1. */
+  readonly isInPixels: boolean;
+  /** The output with a score for each box, or for each box and class. */
+  readonly scores: string;
+  /** The output with the class of each box; absent where there is a score for each class. */
+  readonly classes?: string | undefined;
+  /** The output with the number of boxes; absent: all of them are meant. */
+  readonly count?: string | undefined;
+  /** A box has to have a greater score. */
+  readonly threshold: number;
+  /** Whether class 0 of a score for each class means that there is nothing. */
+  readonly hasBackground: boolean;
+  readonly labels?: string | undefined;
+  /** Absent: boxes that overlap are all kept. */
+  readonly suppression?: { readonly iou: number; readonly acrossClasses: boolean } | undefined;
+  readonly masks?: MaskStep | undefined;
+  /** Default number of objects in an answer; undefined for all. */
+  readonly k?: number | undefined;
+}
+
+/** Order of the dimensions of a segmentation; a `map` has a class for each pixel, the others a score for each class. */
+export const SEGMENT_LAYOUTS = ['CHW', 'HWC', 'map'] as const;
+
+/** From one element's scores of pixels to a map of classes. */
+export interface SegmentSteps {
+  readonly kind: 'segments';
+  readonly layout: (typeof SEGMENT_LAYOUTS)[number];
+  readonly labels?: string | undefined;
+}
+
+/** From one element's part of an output to features. */
+export type OutputSteps = ClassSteps | BoxSteps | SegmentSteps;
+
+const LABELS = 'the path of a text file with a line for each class (nothing is downloaded)';
+
+const labels = text(LABELS, (value) => !isUrl(value))
+  .pipe(oneLineField(LABELS))
+  .optional();
+
+const layer = oneLineField('the name of an output of the graph');
+
+const SHARE = 'a number from 0 to 1';
+const share = z.number({ error: SHARE }).min(0, { error: SHARE }).max(1, { error: SHARE });
+
+const outputStepField = z.strictObject({
+  row: wholeNumber(-100_000, 100_000)
+    .optional()
+    .meta({ description: 'Row of the output that has the scores; -1 is the last, as of a language model.' }),
+  softmax: z.strictObject({}).optional(),
+  top_k: z.strictObject({ k: wholeNumber(1, 100_000).optional(), labels }).optional(),
+  boxes: z
+    .strictObject({
+      format: z.enum(BOX_FORMATS),
+      coordinates: z.enum(['relative', 'pixels']).default('relative'),
+      scores: layer,
+      classes: layer.optional(),
+      count: layer.optional(),
+      threshold: share.default(0.5),
+      background: z.boolean().default(false),
+      labels,
+    })
+    .optional(),
+  non_max_suppression: z
+    .strictObject({ iou: share.default(0.5), across_classes: z.boolean().default(false) })
+    .optional(),
+  instance_masks: z.strictObject({ masks: layer, threshold: share.default(0.5) }).optional(),
+  segments: z.strictObject({ layout: z.enum(SEGMENT_LAYOUTS), labels }).optional(),
+});
+
+type OutputStep = z.output<typeof outputStepField>;
+
+/** The orders that there are, with those of their operators that may be left out. */
+const ORDERS: readonly (readonly { readonly operator: keyof OutputStep; readonly isOptional?: true }[])[] = [
+  [{ operator: 'row', isOptional: true }, { operator: 'softmax', isOptional: true }, { operator: 'top_k' }],
+  [
+    { operator: 'boxes' },
+    { operator: 'non_max_suppression', isOptional: true },
+    { operator: 'instance_masks', isOptional: true },
+    { operator: 'top_k', isOptional: true },
+  ],
+  [{ operator: 'segments' }],
+];
+
+const ORDER =
+  'top_k, after row and softmax where there are any; boxes, then non_max_suppression, instance_masks and top_k where there are any; or segments';
+
+function isInOrder(operators: readonly (string | undefined)[], order: (typeof ORDERS)[number]): boolean {
+  let at = 0;
+  for (const { operator, isOptional } of order) {
+    if (operators[at] === operator) at++;
+    else if (isOptional === undefined) return false;
+  }
+  return at === operators.length;
+}
+
+function reportOrder(steps: readonly OutputStep[], context: z.RefinementCtx): void {
+  const operators = steps.map(operatorOf);
+  const order = ORDERS.find((candidate) => isInOrder(operators, candidate));
+  if (order === undefined) context.addIssue({ code: 'custom', message: ORDER });
+  const boxes = steps.find((step) => step.boxes !== undefined)?.boxes;
+  const topK = steps.findIndex((step) => step.top_k?.labels !== undefined);
+  if (boxes !== undefined && topK >= 0) {
+    context.addIssue({ code: 'custom', path: [topK, 'top_k', 'labels'], message: 'no labels, which boxes has' });
+  }
+  if (boxes?.background === true && boxes.classes !== undefined) {
+    const message = 'false where there is an output of classes, which names no background';
+    context.addIssue({ code: 'custom', path: [0, 'boxes', 'background'], message });
+  }
+}
+
+function boxStepsOf(boxes: NonNullable<OutputStep['boxes']>, steps: readonly OutputStep[]): BoxSteps {
+  const { format, coordinates, background, ...rest } = boxes;
+  const suppression = steps.find((step) => step.non_max_suppression !== undefined)?.non_max_suppression;
+  const masks = steps.find((step) => step.instance_masks !== undefined)?.instance_masks;
+  const k = steps.at(-1)?.top_k?.k;
+  return {
+    kind: 'boxes',
+    format,
+    isInPixels: coordinates === 'pixels',
+    hasBackground: background,
+    ...rest,
+    ...(suppression && { suppression: { iou: suppression.iou, acrossClasses: suppression.across_classes } }),
+    ...(masks && { masks }),
+    ...(k !== undefined && { k }),
+  };
+}
+
+function outputStepsOf(steps: readonly OutputStep[]): OutputSteps {
+  const [first] = steps;
+  if (first?.boxes !== undefined) return boxStepsOf(first.boxes, steps);
+  if (first?.segments !== undefined) return { kind: 'segments', ...first.segments };
+  const row = steps.find((step) => step.row !== undefined)?.row;
+  const softmax = steps.some((step) => step.softmax !== undefined);
+  return { kind: 'classes', ...(row !== undefined && { row }), softmax, ...steps.at(-1)?.top_k };
+}
+
+export const outputStepsField = z
+  .array(outputStepField)
+  .min(1)
+  .max(4)
+  .superRefine(reportOrder)
+  .transform(outputStepsOf);

@@ -1,0 +1,172 @@
+import { PlatformError } from '../base/errors.js';
+import type { BoxFormat, BoxSteps } from '../manifest/output-steps.js';
+import type { TensorValue } from '../predictor/tensor-value.js';
+import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
+import type { DetectedBox, PredictedFeature } from './feature.js';
+import { suppressOverlaps } from './non-max-suppression.js';
+
+/** How outputs become objects; see BoxSteps. */
+export interface Detector extends Omit<BoxSteps, 'labels' | 'isInPixels'> {
+  readonly labels?: readonly string[] | undefined;
+  /** What one unit of a box is of the model's input: 1 / width and 1 / height for pixels. */
+  readonly unit: { readonly x: number; readonly y: number };
+}
+
+type Outputs = ReadonlyMap<string, TensorValue>;
+
+/**
+ * Candidates that are looked at, the best: comparing each with each of them takes a tenth of a second. Detectors have
+ * some hundreds above a threshold.
+ */
+const MOST_CANDIDATES = 4096;
+
+/** Largest class: the contract has 32-bit integers. */
+const MOST_CLASS = 2 ** 31 - 1;
+
+/** A box above the threshold, and its place among the boxes. */
+interface Candidate extends DetectedBox {
+  readonly box: number;
+}
+
+type Corners = Pick<DetectedBox, 'xmin' | 'xmax' | 'ymin' | 'ymax'>;
+
+function cornersOf(format: BoxFormat, [a, b, c, d]: readonly [number, number, number, number]): Corners {
+  switch (format) {
+    case 'yxyx':
+      return { xmin: b, xmax: d, ymin: a, ymax: c };
+    case 'xyxy':
+      return { xmin: a, xmax: c, ymin: b, ymax: d };
+    case 'cxcywh':
+      return { xmin: a - c / 2, xmax: a + c / 2, ymin: b - d / 2, ymax: b + d / 2 };
+  }
+}
+
+/** Whether it is one: a model may give NaN, or corners in the wrong order. */
+function isBox({ xmin, xmax, ymin, ymax }: Corners): boolean {
+  return [xmin, xmax, ymin, ymax].every(Number.isFinite) && xmin <= xmax && ymin <= ymax;
+}
+
+/** Scores of the classes of each box. */
+interface Scores {
+  readonly count: number;
+  readonly classesOf: (box: number) => Iterable<readonly [index: number, score: number]>;
+}
+
+/** Reads the outputs of one element. */
+class DetectorOutputs {
+  constructor(
+    private readonly outputs: Outputs,
+    private readonly place: Place,
+  ) {}
+
+  /** @throws PlatformError `manifest` where the model has no such output, or one of another rank */
+  part(name: string, rank: number): TensorValue {
+    return partOfRank(this.output(name), rank, this.place, name);
+  }
+
+  /** Dimensions beside the batch. */
+  rank(name: string, isBatched: boolean): number {
+    return this.output(name).dims.length - (isBatched ? 1 : 0);
+  }
+
+  private output(name: string): TensorValue {
+    const output = this.outputs.get(name);
+    if (output !== undefined) return output;
+    const there = [...this.outputs.keys()].join(', ');
+    throw new PlatformError('manifest', `the manifest's boxes need the output ${name}; the model has ${there}`);
+  }
+}
+
+function scoresOf(outputs: DetectorOutputs, { scores, classes, hasBackground }: Detector, boxes: number): Scores {
+  if (classes !== undefined) {
+    const [given, classOf] = [scores, classes].map((name) => {
+      const part = outputs.part(name, 1);
+      if (part.dims[0] !== boxes) throw wrongShape(name, `a number for each of ${boxes} boxes`, part.dims);
+      return numbersOf(part);
+    });
+    return {
+      count: boxes,
+      *classesOf(box) {
+        yield [Math.trunc(classOf?.[box] ?? NaN), given?.[box] ?? NaN];
+      },
+    };
+  }
+  const part = outputs.part(scores, 2);
+  const [count = 0, each = 0] = part.dims;
+  if (count !== boxes) throw wrongShape(scores, `scores of the classes of each of ${boxes} boxes`, part.dims);
+  const given = numbersOf(part);
+  return {
+    count,
+    *classesOf(box) {
+      for (let index = hasBackground ? 1 : 0; index < each; index++) yield [index, given[box * each + index] ?? NaN];
+    },
+  };
+}
+
+function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector): readonly Candidate[] {
+  const { format, unit, threshold, count, labels } = detector;
+  const part = outputs.part(name, 2);
+  if (part.dims[1] !== 4) throw wrongShape(name, 'four numbers for each box', part.dims);
+  const numbers = numbersOf(part);
+  const scores = scoresOf(outputs, detector, part.dims[0] ?? 0);
+  const said = count === undefined ? scores.count : (numbersOf(outputs.part(count, 0))[0] ?? NaN);
+  const candidates: Candidate[] = [];
+  for (let box = 0; box < scores.count && box < said; box++) {
+    const [a = NaN, b = NaN, c = NaN, d = NaN] = numbers.subarray(box * 4, box * 4 + 4);
+    const { xmin, xmax, ymin, ymax } = cornersOf(format, [a, b, c, d]);
+    const corners = { xmin: xmin * unit.x, xmax: xmax * unit.x, ymin: ymin * unit.y, ymax: ymax * unit.y };
+    if (!isBox(corners)) continue;
+    for (const [index, probability] of scores.classesOf(box)) {
+      if (!(probability > threshold && index >= 0 && index <= MOST_CLASS)) continue;
+      candidates.push({ box, index, label: labels?.[index] ?? '', probability, ...corners });
+    }
+  }
+  return candidates.sort((a, b) => b.probability - a.probability).slice(0, MOST_CANDIDATES);
+}
+
+/** Masks as [box, row, column], or [box, class, row, column] with one for all classes or one for each. */
+function withMask(
+  { box, ...found }: Candidate,
+  { masks, threshold }: NonNullable<Detector['masks']>,
+  part: TensorValue,
+): PredictedFeature {
+  const [boxes = 0, ...rest] = part.dims;
+  const [height = 0, width = 0] = rest.slice(-2);
+  const channels = rest.length === 3 ? (rest[0] ?? 0) : 1;
+  const channel = channels === 1 ? 0 : found.index;
+  if (box >= boxes || channel >= channels) {
+    throw wrongShape(masks, `a mask for box ${box} and class ${found.index}`, part.dims);
+  }
+  const size = height * width;
+  const itemBytes = part.bytes.length / (boxes * channels);
+  const start = (box * channels + channel) * itemBytes;
+  const bytes = new Uint8Array(part.bytes.subarray(start, start + itemBytes));
+  const values = numbersOf({ ...part, dims: [size], bytes });
+  const mask = Uint8Array.from(values, (value) => (value >= threshold ? 1 : 0));
+  return { kind: 'instance_segment', ...found, height, width, mask };
+}
+
+/**
+ * The objects in one element of the batch, the surest first.
+ *
+ * @param name of the output that has the boxes
+ * @param limit how many of them; 0 for as many as the manifest says
+ * @throws PlatformError `manifest` where an output is missing or has another shape than the steps need; `unsupported`
+ *   where it cannot be divided
+ */
+export function boxesOf(
+  outputs: Outputs,
+  name: string,
+  detector: Detector,
+  { limit, ...place }: Place & { readonly limit: number },
+): readonly PredictedFeature[] {
+  const reader = new DetectorOutputs(outputs, place);
+  const candidates = candidatesOf(reader, name, detector);
+  const { suppression, masks, k = candidates.length } = detector;
+  const kept = suppression === undefined ? candidates : suppressOverlaps(candidates, suppression);
+  const asked = kept.slice(0, limit > 0 ? limit : k);
+  if (masks === undefined) return asked.map(({ box: _, ...found }) => ({ kind: 'bounding_box', ...found }));
+  const isBatched = outputs.get(name)?.dims.length === 3;
+  const part = reader.part(masks.masks, reader.rank(masks.masks, isBatched) === 4 ? 4 : 3);
+  return asked.map((candidate) => withMask(candidate, masks, part));
+}

@@ -1,0 +1,74 @@
+import { PlatformError } from '../base/errors.js';
+import { fromFloat16Bits } from '../onnx/model/float16.js';
+import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
+
+/** An element of a batch. */
+export interface Place {
+  readonly row: number;
+  /** Of the batch. */
+  readonly rows: number;
+}
+
+/** The part of an output that belongs to one element, where the output's first dimension is the batch. */
+function slice({ elementType, dims, bytes }: TensorValue, index: number, parts: number): TensorValue {
+  const partBytes = bytes.length / parts;
+  // A copy: it starts at the multiple of 8 that its elements may need.
+  const copy = new Uint8Array(bytes.subarray(index * partBytes, (index + 1) * partBytes));
+  return { elementType, dims: dims.slice(1), bytes: copy };
+}
+
+function cannotDivide({ dims }: TensorValue, rows: number): PlatformError {
+  const message = `an output has the dimensions [${dims.join(', ')}], so it cannot be divided among a batch of ${rows}`;
+  return new PlatformError('unsupported', `${message}; ask for batch_size 1`);
+}
+
+/**
+ * The part of an output that belongs to one element of the batch. A batch of one may have outputs without a batch.
+ *
+ * @throws PlatformError `unsupported` where the output cannot be divided
+ */
+export function partOf(output: TensorValue, { row, rows }: Place): TensorValue {
+  if (output.dims[0] === rows) return slice(output, row, rows);
+  if (rows === 1) return output;
+  throw cannotDivide(output, rows);
+}
+
+/**
+ * The same for an output whose part has so many dimensions.
+ *
+ * @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has other dimensions
+ */
+export function partOfRank(output: TensorValue, rank: number, place: Place, what: string): TensorValue {
+  const { dims } = output;
+  if (dims.length === rank && place.rows === 1) return output;
+  if (dims.length === rank + 1 && dims[0] === place.rows) return slice(output, place.row, place.rows);
+  if (dims.length === rank) throw cannotDivide(output, place.rows);
+  throw wrongShape(what, `${rank} dimensions beside the batch`, dims);
+}
+
+/** The error for an output that is not what the manifest's steps take it for. */
+export function wrongShape(what: string, expected: string, dims: readonly number[]): PlatformError {
+  const message = `the output of ${what} has the dimensions [${dims.join(', ')}]; expected ${expected}`;
+  return new PlatformError('manifest', `${message}; correct the steps in the model's manifest`);
+}
+
+/**
+ * One row of an element's part of an output.
+ *
+ * @param row from 0, or from the end where it is negative
+ * @throws PlatformError `usage` where there is no such row, which depends on the input
+ */
+export function rowOfPart(part: TensorValue, row: number): TensorValue {
+  const [count = 0] = part.dims;
+  const index = row < 0 ? count + row : row;
+  if (part.dims.length >= 2 && index >= 0 && index < count) return slice(part, index, count);
+  const message = `the manifest takes row ${row} of an output with the dimensions [${part.dims.join(', ')}]`;
+  throw new PlatformError('usage', `${message}, which has none; give an input that makes more rows`);
+}
+
+/** Elements of any type as numbers. */
+export function numbersOf(part: TensorValue): Float64Array {
+  const elements = elementsOf(part);
+  if (part.elementType === 'float16') return Float64Array.from(elements as Uint16Array, fromFloat16Bits);
+  return Float64Array.from(elements as ArrayLike<number | bigint>, Number);
+}

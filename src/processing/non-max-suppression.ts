@@ -1,0 +1,43 @@
+/** A rectangle with a score, for its class. */
+export interface ScoredBox {
+  readonly index: number;
+  readonly probability: number;
+  readonly xmin: number;
+  readonly xmax: number;
+  readonly ymin: number;
+  readonly ymax: number;
+}
+
+function areaOf({ xmin, xmax, ymin, ymax }: ScoredBox): number {
+  return (xmax - xmin) * (ymax - ymin);
+}
+
+/** Intersection over union of two boxes, from 0 to 1; 0 for two without an area. */
+export function overlapOf(a: ScoredBox, b: ScoredBox): number {
+  const width = Math.min(a.xmax, b.xmax) - Math.max(a.xmin, b.xmin);
+  const height = Math.min(a.ymax, b.ymax) - Math.max(a.ymin, b.ymin);
+  if (width <= 0 || height <= 0) return 0;
+  const both = width * height;
+  return both / (areaOf(a) + areaOf(b) - both);
+}
+
+/**
+ * Greedy non-maximum suppression: a box that overlaps a better one of its class by more than `iou` is left out, as
+ * torchvision.ops.batched_nms does it.
+ *
+ * @param boxes the best first
+ * @param acrossClasses also left out where the better one is of another class (torchvision.ops.nms)
+ */
+export function suppressOverlaps<T extends ScoredBox>(
+  boxes: readonly T[],
+  { iou, acrossClasses }: { readonly iou: number; readonly acrossClasses: boolean },
+): readonly T[] {
+  const kept: T[] = [];
+  for (const box of boxes) {
+    const isCovered = kept.some((better) => {
+      return (acrossClasses || better.index === box.index) && overlapOf(better, box) > iou;
+    });
+    if (!isCovered) kept.push(box);
+  }
+  return kept;
+}

@@ -1,0 +1,95 @@
+import { PlatformError } from '../base/errors.js';
+import type { SegmentSteps } from '../manifest/output-steps.js';
+import type { TensorValue } from '../predictor/tensor-value.js';
+import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
+import type { ClassShare, PredictedFeature } from './feature.js';
+
+/** How an output becomes a map of classes; see SegmentSteps. */
+export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
+  readonly labels?: readonly string[] | undefined;
+}
+
+/** Pixels of a map: 4096 by 4096. */
+const MOST_PIXELS = 2 ** 24;
+
+/** A pixel without a class. */
+const NO_CLASS = -1;
+
+const MOST_CLASS = 2 ** 31 - 1;
+
+interface ClassMap {
+  readonly height: number;
+  readonly width: number;
+  readonly mask: Int32Array;
+}
+
+function requireSize(height: number, width: number): void {
+  if (height * width <= MOST_PIXELS) return;
+  const message = `a map of ${height} x ${width} pixels is too large`;
+  throw new PlatformError('unsupported', `${message}; at most ${MOST_PIXELS} can be answered`);
+}
+
+/** The class with the highest score; the first of equal ones. NaN is the lowest score there is. */
+function classWithMost(scores: Float64Array, first: number, stride: number, classes: number): number {
+  let best = 0;
+  let most = -Infinity;
+  for (let index = 0; index < classes; index++) {
+    const score = scores[first + index * stride] ?? NaN;
+    if (score > most) [best, most] = [index, score];
+  }
+  return best;
+}
+
+function mapOfScores(part: TensorValue, layout: 'CHW' | 'HWC'): ClassMap {
+  const [first = 0, second = 0, third = 0] = part.dims;
+  const [classes, height, width] = layout === 'CHW' ? [first, second, third] : [third, first, second];
+  requireSize(height, width);
+  const scores = numbersOf(part);
+  const pixels = height * width;
+  const mask = new Int32Array(pixels);
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const [start, stride] = layout === 'CHW' ? [pixel, pixels] : [pixel * classes, 1];
+    mask[pixel] = classWithMost(scores, start, stride, classes);
+  }
+  return { height, width, mask };
+}
+
+function mapOfClasses(part: TensorValue): ClassMap {
+  const [height = 0, width = 0] = part.dims;
+  requireSize(height, width);
+  const mask = Int32Array.from(numbersOf(part), (value) => {
+    return value >= 0 && value <= MOST_CLASS ? Math.trunc(value) : NO_CLASS;
+  });
+  return { height, width, mask };
+}
+
+/** A map may have a dimension for its only channel. */
+function withoutChannel(output: TensorValue): TensorValue {
+  const { dims } = output;
+  return dims.length === 4 && dims[1] === 1 ? { ...output, dims: [dims[0] ?? 1, ...dims.slice(2)] } : output;
+}
+
+/** Shares of the classes that are there, the largest first. */
+export function classShares(mask: Int32Array, labels: readonly string[] | undefined): readonly ClassShare[] {
+  const counts = new Map<number, number>();
+  for (const index of mask) counts.set(index, (counts.get(index) ?? 0) + 1);
+  const shares = [...counts].map(([index, count]) => {
+    return { index, label: labels?.[index] ?? '', share: count / mask.length };
+  });
+  return shares.filter(({ index }) => index !== NO_CLASS).sort((a, b) => b.share - a.share || a.index - b.index);
+}
+
+/**
+ * The class of each pixel of one element of the batch.
+ *
+ * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it cannot
+ *   be divided or is too large
+ */
+export function segmentsOf(name: string, output: TensorValue, segmenter: Segmenter, place: Place): PredictedFeature {
+  const { layout, labels } = segmenter;
+  const part =
+    layout === 'map' ? partOfRank(withoutChannel(output), 2, place, name) : partOfRank(output, 3, place, name);
+  if (part.dims.includes(0)) throw wrongShape(name, 'pixels', part.dims);
+  const map = layout === 'map' ? mapOfClasses(part) : mapOfScores(part, layout);
+  return { kind: 'semantic_segment', ...map, shares: classShares(map.mask, labels) };
+}

@@ -1,0 +1,46 @@
+import semver from 'semver';
+import { PlatformError } from '../../base/errors.js';
+import { isSameFramework } from '../../base/framework-name.js';
+import { quoted } from '../../base/quoted.js';
+import type { Unmet } from '../../directory/agent-directory.js';
+import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+
+function rangeOf(field: string, constraint: string): string {
+  const range = constraint === '' ? '*' : constraint.length <= 100 ? semver.validRange(constraint) : null;
+  if (range !== null) return range;
+  throw new PlatformError('usage', `${field}: ${quoted(constraint)} is not a version constraint such as ^1.20`);
+}
+
+/** Agents that failed to open the model for reasons of theirs, by their addresses. */
+export type FailedAgents = ReadonlyMap<string, PlatformError>;
+
+/**
+ * What keeps an agent from opening the model of a request.
+ *
+ * @throws PlatformError `usage` for a constraint that is none
+ */
+export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
+  const { modelName, modelVersion, frameworkName, frameworkVersion, options } = request;
+  if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
+  const [models, frameworks] = [rangeOf('model_version', modelVersion), rangeOf('framework_version', frameworkVersion)];
+  const model = `${quoted(modelName)}${modelVersion === '' ? '' : ` ${modelVersion}`}`;
+  const asked = options?.agent ?? '';
+  return (agent) => {
+    const isFramework = frameworkName === '' || isSameFramework(frameworkName, agent.framework);
+    const isVersion = semver.satisfies(agent.frameworkVersion, frameworks, { includePrerelease: true });
+    const hasModel = agent.models.some(({ name, version }) => {
+      return name === modelName && semver.satisfies(version, models, { includePrerelease: true });
+    });
+    const earlier = failed.get(agent.address);
+    return [
+      ...(asked === '' || asked === agent.address ? [] : [`expected the agent ${quoted(asked)}`]),
+      ...(isFramework && isVersion
+        ? []
+        : [
+            `expected ${frameworkName || 'a framework'} ${frameworkVersion || 'of any version'}, found ${agent.framework} ${agent.frameworkVersion}`,
+          ]),
+      ...(hasModel ? [] : [`it does not have the model ${model}`]),
+      ...(earlier === undefined ? [] : [earlier.message]),
+    ];
+  };
+}

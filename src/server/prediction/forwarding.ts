@@ -1,0 +1,117 @@
+import { PlatformError } from '../../base/errors.js';
+import type { AgentDirectory, RegisteredAgent } from '../../directory/agent-directory.js';
+import {
+  type Predictor,
+  type PredictorOpenRequest,
+  PredictService,
+} from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import { createRpcClient, type RpcClient } from '../../rpc/client.js';
+import type { ClientSecurity } from '../../rpc/security.js';
+import { type FailedAgents, unmetBy } from './choose-agent.js';
+
+/** Opening has a time limit of ten minutes at the agent. */
+const OPEN_DEADLINE_MS = 11 * 60_000;
+
+/**
+ * Models that are remembered. A thousand agents have 8000 open at most, so that what is forgotten is closed; see
+ * open-models.ts.
+ */
+const MOST_OPEN = 16_384;
+
+/** What says that an agent cannot serve now, and another one might. */
+function isPassing(error: unknown): error is PlatformError {
+  return error instanceof PlatformError && (error.code === 'unavailable' || error.code === 'exhausted');
+}
+
+/** The agents that have clients' models open. A restart of the server forgets them: clients open again. */
+export class PredictionForwarding {
+  /** The connection to the agent that has a model open, by the model's id. */
+  readonly #routes = new Map<string, RpcClient>();
+  /** By address; made when they are needed, and closed when the agent is gone. */
+  readonly #clients = new Map<string, RpcClient>();
+
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly security: ClientSecurity,
+  ) {}
+
+  /**
+   * Opens a model on the fitting agent that was chosen the longest time ago. The next one is tried where an agent does
+   * not answer or has no room.
+   *
+   * @throws PlatformError `unsupported` where no agent has the model and meets the constraints, listing each;
+   *   `unavailable` where none is registered; what opening the model throws
+   */
+  async open(request: PredictorOpenRequest, signal: AbortSignal): Promise<Predictor> {
+    const failed = new Map<string, PlatformError>();
+    for (;;) {
+      const agent = this.#choose(request, failed);
+      const client = this.#clientOf(agent);
+      try {
+        const predictor = await client.unary(PredictService.open, request, { deadlineMs: OPEN_DEADLINE_MS, signal });
+        this.#remember(predictor.id, client);
+        return predictor;
+      } catch (error) {
+        if (!isPassing(error) || signal.aborted) throw error;
+        failed.set(agent.address, error);
+      }
+    }
+  }
+
+  /**
+   * The connection to the agent that has a model open.
+   *
+   * @throws PlatformError `not_found`
+   */
+  clientFor(id: string): RpcClient {
+    const client = this.#routes.get(id);
+    if (client === undefined) {
+      const problem = `no model is open under the id ${JSON.stringify(id.slice(0, 64))} through this server`;
+      throw new PlatformError('not_found', `${problem}; open one`);
+    }
+    this.#remember(id, client);
+    return client;
+  }
+
+  /** Forgets a model that is closed. */
+  forget(id: string): void {
+    this.#routes.delete(id);
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+  }
+
+  /** @throws PlatformError the only agents' own error where all that fit have failed */
+  #choose(request: PredictorOpenRequest, failed: FailedAgents): RegisteredAgent {
+    try {
+      return this.agents.choose(unmetBy(request, failed));
+    } catch (error) {
+      const [first] = failed.values();
+      throw failed.size === 1 && first !== undefined ? first : error;
+    }
+  }
+
+  #clientOf(agent: RegisteredAgent): RpcClient {
+    const there = new Set(this.agents.list().map(({ address }) => address));
+    const used = new Set(this.#routes.values());
+    for (const [address, client] of this.#clients) {
+      if (there.has(address) || used.has(client)) continue;
+      client.close();
+      this.#clients.delete(address);
+    }
+    const { address, tls } = agent;
+    const known = this.#clients.get(address);
+    const client = known ?? createRpcClient(address, 'agent', { security: this.security, tls });
+    this.#clients.set(address, client);
+    return client;
+  }
+
+  #remember(id: string, client: RpcClient): void {
+    // The most recently used are at the end.
+    this.#routes.delete(id);
+    this.#routes.set(id, client);
+    const [oldest] = this.#routes.keys();
+    if (this.#routes.size > MOST_OPEN && oldest !== undefined) this.#routes.delete(oldest);
+  }
+}

@@ -1,0 +1,110 @@
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import { PlatformError } from '../../base/errors.js';
+import {
+  type DatasetRequest,
+  type FeaturesResponse,
+  type ImagesRequest,
+  type Predictor,
+  type PredictorCloseRequest,
+  type PredictorCloseResponse,
+  type PredictorOpenRequest,
+  PredictService,
+  type ResetRequest,
+  type ResetResponse,
+  type URLsRequest,
+} from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import {
+  type PredictEachRequest,
+  type PredictEachResponse,
+  PredictionServiceService,
+} from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import type { Method } from '../../rpc/client.js';
+import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
+import type { RpcServer } from '../../rpc/server.js';
+import type { PredictionForwarding } from './forwarding.js';
+
+/** Predictions have a time limit of ten minutes at the agent. */
+const CALL_DEADLINE_MS = 11 * 60_000;
+
+/** Of predictions one by one, where the agent limits the time of each batch. */
+const STREAM_DEADLINE_MS = 24 * 3600_000;
+
+interface OfPredictor {
+  readonly predictor?: Predictor | undefined;
+}
+
+/** Adds the platform's prediction services: a server passes each call on to the agent that has the model open. */
+export function addForwardedPredictions(server: RpcServer, forwarding: PredictionForwarding): void {
+  const { calls } = server;
+
+  /** Forgets what the agent does not have (any more). */
+  async function passing<T>(id: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (
+        error instanceof PlatformError &&
+        error.code === 'not_found' &&
+        error.message.startsWith('no model is open')
+      ) {
+        forwarding.forget(id);
+      }
+      throw error;
+    }
+  }
+
+  function forward<Request extends OfPredictor, Response>(
+    method: Method<Request, Response>,
+    idOf = ({ predictor }: Request): string => predictor?.id ?? '',
+  ): handleUnaryCall<Request, Response> {
+    return (call, callback) => {
+      void calls.answer(call, callback, (signal) => {
+        const id = idOf(call.request);
+        const client = forwarding.clientFor(id);
+        const options = { deadlineMs: CALL_DEADLINE_MS, signal };
+        return passing(id, () => client.unary(method, call.request, options));
+      });
+    };
+  }
+
+  const open: handleUnaryCall<PredictorOpenRequest, Predictor> = (call, callback) => {
+    void calls.answer(call, callback, (signal) => forwarding.open(call.request, signal));
+  };
+
+  const close: handleUnaryCall<PredictorCloseRequest, PredictorCloseResponse> = (call, callback) => {
+    void calls.answer(call, callback, async (signal) => {
+      const id = call.request.predictor?.id ?? '';
+      const client = forwarding.clientFor(id);
+      const answer = await client.unary(PredictService.close, call.request, { deadlineMs: CALL_DEADLINE_MS, signal });
+      forwarding.forget(id);
+      return answer;
+    });
+  };
+
+  const predictEach: handleServerStreamingCall<PredictEachRequest, PredictEachResponse> = (call) => {
+    void calls.stream(call, async (signal) => {
+      const id = call.request.predictor?.id ?? '';
+      const client = forwarding.clientFor(id);
+      const options = { deadlineMs: STREAM_DEADLINE_MS, signal };
+      await passing(id, async () => {
+        for await (const answer of client.stream(PredictionServiceService.predictEach, call.request, options)) {
+          await calls.send(call, answer, signal);
+        }
+      });
+    });
+  };
+
+  server.addService(
+    PredictService,
+    {
+      open,
+      close,
+      reset: forward<ResetRequest, ResetResponse>(PredictService.reset, ({ predictor, id }) => predictor?.id || id),
+      images: forward<ImagesRequest, FeaturesResponse>(PredictService.images),
+      urLs: forward<URLsRequest, FeaturesResponse>(PredictService.urLs),
+      dataset: forward<DatasetRequest, FeaturesResponse>(PredictService.dataset),
+    },
+    { maxRequestBytes: { images: MAX_MESSAGE_BYTES } },
+  );
+  server.addService(PredictionServiceService, { predictEach }, { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } });
+}

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { coloredPictures } from '../agent/support/colored-pictures.js';
+import { LABELS } from '../agent/support/prediction-models.js';
+import { assertOfSchema } from '../schemas/validator.js';
+import { until } from '../support/until.js';
+import { deadline, type Ending, type Workplace, workplace } from './support/command.js';
+import { classifierManifest, echoManifest, tokensManifest } from './support/predicting-models.js';
+
+interface Line {
+  readonly input_id: string;
+  readonly features?: readonly Readonly<Record<string, unknown>>[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** The JSON lines on standard output; each is by the published schema. */
+function linesOf({ stdout, stderr }: Ending): readonly Line[] {
+  assert.notEqual(stdout, '', stderr);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const document: unknown = JSON.parse(line);
+      assertOfSchema('prediction', document);
+      return document as Line;
+    });
+}
+
+const JSON_LINES = ['--export-json', '-'] as const;
+
+/** Three pictures, two of them in a folder, and a file that is none. */
+async function withPictures(place: Workplace): Promise<void> {
+  await mkdir(place.path('photos', 'more'), { recursive: true });
+  const [red = Buffer.of(), green = Buffer.of(), blue = Buffer.of()] = await coloredPictures(3);
+  await place.write('red.png', red);
+  await writeFile(place.path('photos', 'green.png'), green);
+  await writeFile(place.path('photos', 'more', 'blue.png'), blue);
+  await place.write('text.png', 'no picture');
+}
+
+describe('predict images', { ...deadline, concurrency: 2 }, () => {
+  it('shows classes of files and folders, and the reason of each that has none', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    const model = await classifierManifest(place);
+    const args = ['predict', 'images', 'red.png', 'text.png', 'photos', 'gone.png', '--model', model];
+    const ending = await place.run([...args, '--export-csv', 'found.csv', '--batch-size', '3']);
+    assert.equal(ending.code, 3, ending.stderr);
+    const table = ending.stdout;
+    for (const name of ['red.png', 'photos/green.png', 'photos/more/blue.png']) {
+      assert.match(table, new RegExp(`│ ${name} +│ +1 │ (${LABELS.join('|')}) +│ +0\\.\\d+ │`));
+    }
+    assert.match(table, /│ text\.png +│ +│ error: input "text\.png": expected a JPEG, PNG, WebP or GIF/);
+    assert.match(table, /│ gone\.png +│ +│ error: expected a picture, found no such file/);
+    // The first batch has a file that is no picture, so that the model gets its two pictures one by one.
+    assert.match(table, /inputs: 5, without a prediction: 2\nbatches: 3, mean of each: \d/);
+    const csv = (await readFile(place.path('found.csv'), 'utf8')).split('\r\n');
+    assert.equal(csv[0], 'input_id,rank,kind,index,label,score,xmin,xmax,ymin,ymax');
+    assert.match(csv[1] ?? '', /^red\.png,1,classification,\d,\w+,0\.\d+,,,,$/);
+    assert.match(csv[3] ?? '', /^text\.png,,error,,/);
+  });
+
+  it('writes JSON lines by the published schema, as many features as are asked for', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    const model = await classifierManifest(place);
+    const ending = await place.run([
+      'predict',
+      'images',
+      'red.png',
+      'text.png',
+      '--model',
+      model,
+      '--top',
+      '5',
+      ...JSON_LINES,
+    ]);
+    assert.equal(ending.code, 3);
+    const [red, text] = linesOf(ending);
+    const probabilities = red?.features?.map(({ probability }) => Number(probability)) ?? [];
+    assert.equal(probabilities.length, 5);
+    assert.ok(Math.abs(probabilities.reduce((sum, value) => sum + value, 0) - 1) < 1e-5);
+    assert.deepEqual([text?.input_id, text?.error?.code], ['text.png', 'usage']);
+    assert.match(ending.stderr, /│ red\.png/, 'the table');
+  });
+
+  it('keeps what is there when it is interrupted', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    const picture = await readFile(place.path('red.png'));
+    let asked = 0;
+    // The fourth picture never comes.
+    const web = createServer((_, response) => ++asked <= 3 && response.end(picture)).listen(0, '127.0.0.1');
+    t.after(() => web.close().closeAllConnections());
+    await once(web, 'listening');
+    const { port } = web.address() as AddressInfo;
+    const urls = Array.from({ length: 9 }, (_, i) => `http://127.0.0.1:${port}/${i}.png`);
+    const model = await classifierManifest(place);
+    const command = place.start(['predict', 'urls', ...urls, '--model', model, '--allow-private-urls', ...JSON_LINES]);
+    await until(() => asked === 4);
+    command.process.kill('SIGINT');
+    const ending = await command.ended;
+    assert.equal(ending.code, 130);
+    assert.deepEqual(
+      linesOf(ending).map(({ input_id: id }) => id),
+      urls.slice(0, 3),
+    );
+    assert.match(ending.stderr, /^interrupted; 3 inputs are predicted for$/m);
+  });
+});
+
+describe('predict urls', deadline, () => {
+  it('does not fetch from this machine unless that is allowed', async (t) => {
+    const place = await workplace(t);
+    const model = await classifierManifest(place);
+    const ending = await place.run(['predict', 'urls', 'http://127.0.0.1:9/a.png', '--model', model, ...JSON_LINES]);
+    assert.equal(ending.code, 3);
+    assert.match(linesOf(ending)[0]?.error?.message ?? '', /points at this machine or inside of a network/);
+  });
+});
+
+describe('predict dataset', { ...deadline, concurrency: 2 }, () => {
+  it('takes the pictures of a folder below --datasets', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    await writeFile(place.path('photos', 'damaged.png'), 'no picture');
+    const model = await classifierManifest(place);
+    const ending = await place.run([
+      'predict',
+      'dataset',
+      'photos',
+      '--datasets',
+      '.',
+      '--model',
+      model,
+      ...JSON_LINES,
+    ]);
+    assert.equal(ending.code, 3, ending.stderr);
+    assert.deepEqual(
+      linesOf(ending).map(({ input_id: id, error }) => [id, error === undefined]),
+      [
+        ['damaged.png', false],
+        ['green.png', true],
+        ['more/blue.png', true],
+      ],
+    );
+  });
+
+  it('makes up inputs', async (t) => {
+    const place = await workplace(t);
+    const model = await tokensManifest(place);
+    const ending = await place.run(['predict', 'dataset', 'synthetic/3', '--model', model, '--batch-size', '2']);
+    assert.equal(ending.code, 0, ending.stderr);
+    assert.match(ending.stdout, /│ 2 +│ +1 │ logits │ float32 \[2, 3\]: -?\d/);
+    assert.match(ending.stdout, /inputs: 3, without a prediction: 0\nbatches: 2, /);
+  });
+});
+
+describe('predict raw', { ...deadline, concurrency: 2 }, () => {
+  /** sin(12.9898 i) for the rows of token 1 (i from 3) and 9 (i from 27), in float32. */
+  const LOGITS = [3, 4, 5, 27, 28, 29].map((i) => Math.fround(Math.sin(i * 12.9898)));
+
+  it('gives the logits of tokens', async (t) => {
+    const place = await workplace(t);
+    const model = await tokensManifest(place);
+    const ending = await place.run(['predict', 'raw', '[1, 9]', '--model', model, ...JSON_LINES]);
+    assert.equal(ending.code, 0, ending.stderr);
+    const feature = { kind: 'raw', name: 'logits', element_type: 'float32', dimensions: [2, 3], values: LOGITS };
+    assert.deepEqual(linesOf(ending), [{ input_id: '0', features: [feature] }]);
+  });
+
+  it('gives the classes of the last token, of JSON lines and of an array of NumPy’s', async (t) => {
+    const place = await workplace(t);
+    const model = await tokensManifest(place, [{ row: -1 }, { softmax: {} }, { top_k: { k: 1 } }]);
+    await place.write('texts.jsonl', '[0, 1]\n\n{"tokens": [[1, 9]]}\n[11]\n{"words": [1]}\nnonsense\n');
+    // numpy.save of numpy.array([1, 9])
+    const header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }".padEnd(117) + '\n';
+    const npy = Buffer.concat([
+      Buffer.from('\x93NUMPY\x01\x00v\x00', 'latin1'),
+      Buffer.from(header),
+      Buffer.from(BigInt64Array.of(1n, 9n).buffer),
+    ]);
+    await place.write('tokens.npy', npy);
+    const ending = await place.run([
+      'predict',
+      'raw',
+      'texts.jsonl',
+      'tokens.npy',
+      '--model',
+      model,
+      '--batch-size',
+      '4',
+      ...JSON_LINES,
+    ]);
+    assert.equal(ending.code, 3, ending.stderr);
+    // The highest of each three logits above.
+    const classOf = (logits: readonly number[]) => logits.indexOf(Math.max(...logits));
+    const shown = linesOf(ending).map(({ input_id: id, features, error }) => {
+      return [id, error === undefined ? Number(features?.[0]?.['index']) : error.message] as const;
+    });
+    assert.deepEqual(shown[0], ['texts.jsonl:1', classOf(LOGITS.slice(0, 3))]);
+    assert.deepEqual(shown[1], ['texts.jsonl:3', classOf(LOGITS.slice(3))]);
+    assert.match(String(shown[2]?.[1]), /the runtime could not run the graph/);
+    assert.match(String(shown[3]?.[1]), /no input is called "words"; the model has "tokens"/);
+    assert.match(String(shown[4]?.[1]), /expected a list of numbers for the only input, .* as JSON/);
+    assert.deepEqual(shown[5], ['tokens.npy', classOf(LOGITS.slice(3))]);
+  });
+
+  it('finds objects by the operators of the manifest, with and without masks', async (t) => {
+    const place = await workplace(t);
+    const dims = { boxes: [3, 4], scores: [3], classes: [3], masks: [3, 1, 2] } as const;
+    await place.write('names.txt', 'nothing\ncat\ndog\n');
+    const boxes = { format: 'yxyx', scores: 'scores', classes: 'classes', labels: 'names.txt' };
+    const model = await echoManifest(place, 'detector', dims, [{ boxes }, { non_max_suppression: { iou: 0.4 } }]);
+    const masked = await echoManifest(place, 'masked', dims, [
+      { boxes },
+      { instance_masks: { masks: 'masks' } },
+      { top_k: { k: 1 } },
+    ]);
+    const element = JSON.stringify({
+      // The second is covered by the first, which is surer: their overlap is 0.5 of the union.
+      boxes_in: [
+        [0, 0, 0.5, 0.5],
+        [0, 0, 0.5, 0.25],
+        [0.5, 0.5, 1, 0.75],
+      ],
+      scores_in: [0.75, 0.625, 0.875],
+      classes_in: [1, 1, 2],
+      masks_in: [[[0.5, 0.25]], [[0, 0]], [[0, 1]]],
+    });
+    const ending = await place.run(['predict', 'raw', element, '--model', model, ...JSON_LINES]);
+    assert.equal(ending.code, 0, ending.stderr);
+    const dog = { index: 2, label: 'dog', probability: 0.875, xmin: 0.5, xmax: 0.75, ymin: 0.5, ymax: 1 };
+    const cat = { index: 1, label: 'cat', probability: 0.75, xmin: 0, xmax: 0.5, ymin: 0, ymax: 0.5 };
+    const kind = 'bounding_box';
+    assert.deepEqual(linesOf(ending)[0]?.features, [
+      { kind, ...dog },
+      { kind, ...cat },
+    ]);
+    assert.match(ending.stderr, /│ dog +│ +0\.875 │ x 0\.500 to 0\.750, y 0\.500 to 1\.000/);
+    const withMask = linesOf(await place.run(['predict', 'raw', element, '--model', masked, ...JSON_LINES]));
+    const mask = [
+      [0, 1],
+      [1, 1],
+    ];
+    assert.deepEqual(withMask[0]?.features, [{ kind: 'instance_segment', ...dog, height: 1, width: 2, mask }]);
+  });
+
+  it('finds segments, with the share of each class', async (t) => {
+    const place = await workplace(t);
+    await place.write('names.txt', 'sky\nroad\n');
+    const model = await echoManifest(place, 'segmenter', { map: [2, 2, 2] }, [
+      { segments: { layout: 'CHW', labels: 'names.txt' } },
+    ]);
+    // Scores of the sky, then of the road.
+    const scores = '[[[0, 0], [0, 9]], [[1, 1], [1, 1]]]';
+    const ending = await place.run(['predict', 'raw', scores, '--model', model, ...JSON_LINES]);
+    assert.equal(ending.code, 0, ending.stderr);
+    const classes = [
+      { index: 1, label: 'road', share: 0.75 },
+      { index: 0, label: 'sky', share: 0.25 },
+    ];
+    const mask = [
+      [1, 3],
+      [0, 1],
+    ];
+    const feature = { kind: 'semantic_segment', classes, height: 2, width: 2, mask };
+    assert.deepEqual(linesOf(ending)[0]?.features, [feature]);
+    assert.match(ending.stderr, /│ road +│ +0\.75 │ 75\.0 % of 2 x 2 pixels/);
+  });
+});
+
+/** The address that a process says it listens at. */
+async function addressIn(t: TestContext, place: Workplace, args: readonly string[]): Promise<string> {
+  const process = place.start([...args, '--listen', '127.0.0.1:0']);
+  t.after(() => process.process.kill('SIGTERM'));
+  const [, address = ''] = await process.said(/listening on (127\.0\.0\.1:\d+)/);
+  return address;
+}
+
+describe('predict elsewhere', { ...deadline, concurrency: 2 }, () => {
+  it('has an agent predict with a model of its own', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    const model = await classifierManifest(place);
+    const agent = await addressIn(t, place, ['agent', '--models', '.']);
+    const args = (name: string) => ['predict', 'images', 'red.png', '--model', name, '--agent', agent, ...JSON_LINES];
+    const [byName, byManifest, here] = [
+      linesOf(await place.run(args('classifier:^1.0'))),
+      linesOf(await place.run(args(model))),
+      linesOf(await place.run(['predict', 'images', 'red.png', '--model', model, ...JSON_LINES])),
+    ];
+    assert.deepEqual([byName, byManifest], [here, here]);
+    const unknown = await place.run(args('classifier:2.0.0'));
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /no model classifier 2\.0\.0/);
+  });
+
+  it('has a server pick the agent', async (t) => {
+    const place = await workplace(t);
+    const server = await addressIn(t, place, ['serve', '--no-plugins']);
+    const args = [
+      'predict',
+      'dataset',
+      'synthetic/2',
+      '--model',
+      'zoo:squeezenet1.1',
+      '--server',
+      server,
+      '--top',
+      '1',
+    ];
+    const none = await place.run(args);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /no agent is registered; start one with `mlmodelscope agent --server ADDRESS`/);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', server]);
+    await agent.said(/registered with/);
+    const ending = await place.run([...args, ...JSON_LINES]);
+    assert.equal(ending.code, 0, ending.stderr);
+    const local = await place.run([...args.slice(0, 5), '--top', '1', ...JSON_LINES], {
+      env: { MLMODELSCOPE_SERVER: undefined },
+    });
+    assert.deepEqual(linesOf(ending), linesOf(local));
+  });
+});
+
+describe('predict without what it needs', { ...deadline, concurrency: 2 }, () => {
+  const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['a model', ['images', 'a.png'], /required option '--model <model>' not specified/],
+    [
+      'a manifest',
+      ['images', 'a.png', '--model', 'a.onnx'],
+      /predicting needs a model manifest \(\.yml\) beside the file; docs\/manifests\.md/,
+    ],
+    ['a known model', ['dataset', 'synthetic/1', '--model', 'nothing'], /no model nothing; there are alexnet 1\.0\.0/],
+    ['pictures in a folder', ['images', '.', '--model', 'zoo:alexnet'], /\. has no pictures/],
+    ['elements', ['raw', 'empty.jsonl', '--model', 'zoo:bert_base'], /there are no elements: each line of JSON is one/],
+    [
+      'one place',
+      ['images', 'a.png', '--model', 'm', '--agent', '127.0.0.1:9', '--server', '127.0.0.1:9'],
+      /leave one of --agent and --server out/,
+    ],
+    [
+      'its own datasets',
+      ['dataset', 'a/b', '--model', 'm', '--agent', '127.0.0.1:9', '--datasets', '.'],
+      /--datasets is for an agent that is started here/,
+    ],
+    ['a batch', ['images', 'a.png', '--model', 'm', '--batch-size', '0'], /expected a whole number from 1 to 1024/],
+  ];
+  for (const [what, args, message] of mistakes) {
+    it(`says so: ${what}`, async (t) => {
+      const place = await workplace(t);
+      await place.write('empty.jsonl', '\n');
+      const { stdout, stderr, code } = await place.run(['predict', ...args]);
+      assert.deepEqual([stdout, code], ['', 2], stderr);
+      assert.match(stderr, message);
+    });
+  }
+});

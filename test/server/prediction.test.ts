@@ -1,0 +1,135 @@
+import { status } from '@grpc/grpc-js';
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { connectPredictions } from '../../src/agent/client/prediction-client.js';
+import { startAgent } from '../../src/agent/services/server.js';
+import { createDirectory } from '../../src/directory/agent-directory.js';
+import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { PredictorOpenRequest, PredictService } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import { startServer } from '../../src/server/server.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { coloredPictures } from '../agent/support/colored-pictures.js';
+import { foundIn, predictClient } from '../agent/support/predict-client.js';
+import { predictionModels } from '../agent/support/prediction-models.js';
+import { hasStatus, rawClient } from '../agent/support/raw-client.js';
+import { offer } from '../directory/support/offer.js';
+
+/** An address at which nothing listens. */
+const NOBODY = '127.0.0.1:1';
+
+interface KnownAgent {
+  /** Absent: one that is started here. */
+  readonly address?: string;
+  readonly models: readonly string[];
+  readonly frameworkVersion?: string;
+}
+
+/** A server that knows these agents, in this order. */
+async function serverWith(t: TestContext, agents: readonly KnownAgent[]) {
+  const directory = createDirectory({ leaseMs: Infinity });
+  const addresses: string[] = [];
+  for (const { address, models, frameworkVersion = '1.30.0' } of agents) {
+    let at = address;
+    if (at === undefined) {
+      const agent = await startAgent({ resolveModel: predictionModels() });
+      t.after(() => agent.close());
+      at = agent.address;
+    }
+    const offered = models.map((name) => ModelManifest.fromPartial({ name, version: '1.0.0' }));
+    directory.register(offer({ address: at, tls: false, frameworkVersion, models: offered }));
+    addresses.push(at);
+  }
+  const store = await openMemoryStore();
+  const server = await startServer({ listen: { host: '127.0.0.1', port: 0 }, store, directory });
+  t.after(() => server.close());
+  const client = predictClient(server.address);
+  t.after(() => client.close());
+  const raw = rawClient(server.address);
+  t.after(() => raw.close());
+  const open = (request: Partial<PredictorOpenRequest>) => {
+    return raw.unary(PredictService.open, PredictorOpenRequest.fromPartial(request));
+  };
+  return { server, client, open, addresses };
+}
+
+describe('predicting through a server', { timeout: 120_000 }, () => {
+  test('gives what the agent gives that has the model', async (t) => {
+    const { server, client, addresses } = await serverWith(t, [
+      { address: NOBODY, models: ['another'] },
+      { models: ['classifier'] },
+    ]);
+    const pictures = await coloredPictures(3);
+    const direct = predictClient(addresses[1] ?? '');
+    t.after(() => direct.close());
+    const expected = await direct.images(await direct.open('classifier'), pictures);
+
+    const id = await client.open('classifier');
+    assert.deepEqual(foundIn(await client.images(id, pictures)), foundIn(expected));
+    await client.reset(id);
+    assert.deepEqual(foundIn(await client.images(id, pictures, { batchSize: 2 })), foundIn(expected));
+    assert.equal((await client.dataset(id, 'synthetic', '2')).responses.length, 2);
+    await assert.rejects(
+      client.urls(id, ['http://127.0.0.1/']),
+      hasStatus(status.INVALID_ARGUMENT, /points at this machine/),
+    );
+
+    const each = connectPredictions(server.address, 'server');
+    t.after(() => each.close());
+    const images = [...pictures, Buffer.from('no picture')].map((data, i) => ({ id: String(i), data }));
+    const outcomes: string[] = [];
+    for await (const { outcome } of each.predictEach(id, { $case: 'images', value: { images } }, t.signal)) {
+      outcomes.push(outcome.kind);
+    }
+    assert.deepEqual(outcomes, ['features', 'features', 'features', 'failure']);
+
+    await client.closeModel(id);
+    await assert.rejects(client.images(id, pictures), hasStatus(status.NOT_FOUND, /through this server; open one/));
+  });
+
+  test('goes to another agent where one does not answer', async (t) => {
+    const { client } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }, { models: ['relu'] }]);
+    const id = await client.open('relu');
+    assert.equal((await client.dataset(id, 'synthetic', '1')).responses.length, 1);
+  });
+
+  test('keeps to the agent that is asked for', async (t) => {
+    const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }, { models: ['relu'] }]);
+    const options = { agent: NOBODY };
+    await assert.rejects(
+      open(PredictorOpenRequest.fromPartial({ modelName: 'relu', options })),
+      hasStatus(status.UNAVAILABLE, /127\.0\.0\.1:1 does not answer/),
+    );
+  });
+
+  test('says of each agent why it is not the one', async (t) => {
+    const { open } = await serverWith(t, [
+      { address: NOBODY, models: ['relu'], frameworkVersion: '1.10.0' },
+      { address: '127.0.0.1:2', models: ['other'] },
+    ]);
+    const request = { modelName: 'relu', frameworkName: 'ONNX Runtime', frameworkVersion: '^1.20' };
+    await assert.rejects(
+      open(request),
+      hasStatus(
+        status.FAILED_PRECONDITION,
+        /127\.0\.0\.1:1: expected ONNX Runtime \^1\.20, found onnxruntime 1\.10\.0\n {2}127\.0\.0\.1:2: it does not have the model "relu"/,
+      ),
+    );
+  });
+
+  test('refuses what is wrong in itself before it asks an agent', async (t) => {
+    const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
+    await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
+    const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
+    await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
+  });
+
+  test('knows no model that the agent does not have any more', async (t) => {
+    const { client, addresses } = await serverWith(t, [{ models: ['relu'] }]);
+    const direct = predictClient(addresses[0] ?? '');
+    t.after(() => direct.close());
+    const id = await client.open('relu');
+    await direct.closeModel(id);
+    await assert.rejects(client.dataset(id, 'synthetic', '1'), hasStatus(status.NOT_FOUND, /no model is open/));
+    await assert.rejects(client.dataset(id, 'synthetic', '1'), hasStatus(status.NOT_FOUND, /through this server/));
+  });
+});
