@@ -103,7 +103,7 @@ export {
 } from './measurement/measurement.js';
 export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
 export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
-export { DEFAULT_REMEASURE, type Remeasure } from './measurement/remeasure.js';
+export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { type RunOptions, runOptionsOf, type System, withFingerprint } from './measurement/system.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';

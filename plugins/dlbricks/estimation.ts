@@ -5,7 +5,7 @@ import {
   type MeasuringContext,
   PlatformError,
   type Protocol,
-  type Remeasure,
+  remeasureAsked,
   runOptionsOf,
   type UnusableModel,
 } from '../../src/plugin-api.js';
@@ -29,8 +29,6 @@ export interface Estimation {
   readonly batch: number;
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** Which stored measurements are taken again. */
-  readonly remeasure?: Remeasure | undefined;
   /** Where a tracing server has a trace; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
   /** When it began, by performance.now(). */
@@ -69,7 +67,7 @@ export async function runEstimations(
   const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
   await warnOfThreads(mostThreads, agent, context.onEvent);
   const requests = estimations.map((estimation): EstimateRequest => {
-    const { models, unusable, settings, threads, protocol, limits, remeasure, traceUrlTemplate, startMs } = estimation;
+    const { models, unusable, settings, threads, protocol, limits, traceUrlTemplate, startMs } = estimation;
     return {
       models,
       unusable,
@@ -81,7 +79,7 @@ export async function runEstimations(
       limits,
       measureEndToEnd: settings.measure_end_to_end,
       precision: precisionOf(estimation),
-      remeasure,
+      remeasure: remeasureAsked(settings.remeasure),
       traceUrlTemplate,
       readingMs: performance.now() - startMs,
     };

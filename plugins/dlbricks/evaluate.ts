@@ -61,7 +61,6 @@ class Evaluating {
     private readonly context: MeasuringContext,
     private readonly progress: RunProgress,
     private readonly system: System,
-    private readonly remeasure: Remeasure,
   ) {
     this.#measuring = new Measuring(context, this.#results, progress);
   }
@@ -75,8 +74,11 @@ class Evaluating {
   }
 
   /** Looks up the measurements of some tasks in the store. What an earlier phase has is not missing in this one. */
-  async phaseOf(tasks: readonly Task[]): Promise<Phase> {
-    const { system, remeasure } = this;
+  async phaseOf(
+    tasks: readonly Task[],
+    { remeasure = DEFAULT_REMEASURE }: Pick<EstimateRequest, 'remeasure'>,
+  ): Promise<Phase> {
+    const { system } = this;
     const phase = await phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
     const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
     const missing = phase.missing.filter(isNew);
@@ -173,11 +175,13 @@ async function planOf(
   tellOfRefusals(models, onEvent);
 
   const evaluating = evaluatingOn(system);
-  const bricks = await evaluating.phaseOf(firstTasks(models, system, request));
+  const bricks = await evaluating.phaseOf(firstTasks(models, system, request), request);
   const runnable = models.filter(({ refusal }) => refusal === undefined);
-  const wholes = await evaluating.phaseOf(measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : []);
+  const measuredWhole = measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : [];
+  const wholes = await evaluating.phaseOf(measuredWhole, request);
   const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
-  const again = await evaluating.phaseOf(repeated.filter((task) => !evaluating.hasFailedBefore(task)));
+  const repeatable = repeated.filter((task) => !evaluating.hasFailedBefore(task));
+  const again = await evaluating.phaseOf(repeatable, request);
   return { request, system, models, preparingMs, evaluating, bricks, wholes, again };
 }
 
@@ -237,7 +241,7 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
 
 /**
  * Several evaluations, as of a sweep: they are planned together, with one count of progress, and carried out one after
- * another. All measure again what the first one asks for.
+ * another.
  *
  * @returns a result for each request, in their order
  * @throws PlatformError as {@link evaluate}
@@ -247,7 +251,6 @@ export async function evaluateAll(
   context: MeasuringContext,
 ): Promise<readonly EstimateResult[]> {
   const progress = new RunProgress();
-  const remeasure = requests[0]?.remeasure ?? DEFAULT_REMEASURE;
   const evaluatings = new Map<string, Evaluating>();
   const plans: Plan[] = [];
   const total = requests.reduce((sum, { models }) => sum + models.length, 0);
@@ -257,7 +260,7 @@ export async function evaluateAll(
     const evaluatingOn = (system: System): Evaluating => {
       // Results are of one system and setup.
       const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
-      const evaluating = evaluatings.get(key) ?? new Evaluating(context, progress, system, remeasure);
+      const evaluating = evaluatings.get(key) ?? new Evaluating(context, progress, system);
       evaluatings.set(key, evaluating);
       return evaluating;
     };
@@ -317,7 +320,7 @@ async function repeatBricks(
     const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
-    const phase = await evaluating.phaseOf(tasks);
+    const phase = await evaluating.phaseOf(tasks, request);
     if (phase.missing.length > 0 && !context.signal.aborted) {
       const bricks = counted(phase.missing.length, 'brick');
       const message = `repeating ${bricks} in a new process; the spread between processes sets the interval`;

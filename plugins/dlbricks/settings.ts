@@ -1,4 +1,4 @@
-import { z } from '../../src/plugin-api.js';
+import { remeasureSetting, z } from '../../src/plugin-api.js';
 import { CUTS } from './cut/cut.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
@@ -23,6 +23,7 @@ export const settingsSchema = z.strictObject({
   repeat_limit: z.number().nonnegative().max(1000).default(1).meta({
     description: 'Time limit for measuring bricks again, in multiples of the time to measure each brick once.',
   }),
+  remeasure: remeasureSetting,
 });
 
 export type Settings = z.output<typeof settingsSchema>;

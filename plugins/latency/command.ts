@@ -15,7 +15,6 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
-  DEFAULT_REMEASURE,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   type InputOptions,
@@ -23,6 +22,7 @@ import {
   type OutputOptions,
   prepareOutputs,
   type ProtocolOptions,
+  remeasureAsked,
   type ReuseOptions,
   runOptionsOf,
   showEvent,
@@ -87,7 +87,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const settings = {
     protocol: askedProtocol(options),
     limits: DEFAULT_LIMITS,
-    remeasure: options.remeasure ?? DEFAULT_REMEASURE,
+    remeasure: remeasureAsked(options.remeasure),
   };
   const timed = await timeModels(asked, settings, {
     agent,

@@ -1,8 +1,9 @@
 import {
-  DEFAULT_REMEASURE,
   type Evaluation,
   type EvaluationEvent,
   PlatformError,
+  remeasureAsked,
+  remeasureSetting,
   runOptionsOf,
   whileTelling,
   z,
@@ -19,6 +20,7 @@ const settings = z.strictObject({
     .min(1)
     .max(20)
     .default([...DEFAULT_PERCENTILES]),
+  remeasure: remeasureSetting,
 });
 
 /** Times whole models, and shows the spread of their runs. */
@@ -28,11 +30,11 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
   settings,
   show: showLatencies,
 
-  async *run({ evaluation, settings: { percentiles } }, { agent, store, signal }) {
+  async *run({ evaluation, settings: { percentiles, remeasure } }, { agent, store, signal }) {
     const { manifest, models, unusable, protocol, limits } = evaluation;
     const { threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
     const asked = models.map((loaded) => ({ loaded, batch, threads }));
-    const timing = { protocol, limits, remeasure: DEFAULT_REMEASURE, traceUrlTemplate };
+    const timing = { protocol, limits, remeasure: remeasureAsked(remeasure), traceUrlTemplate };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
     const system = await agent.system(runOptionsOf(threads));

@@ -1,23 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { DURATION_EXAMPLES, durationMsOf } from '../base/duration.js';
-import type { Remeasure } from '../measurement/remeasure.js';
+import { REMEASURE_WORDS, remeasureOf } from '../measurement/remeasure.js';
 
-/** What happens to measurements that the store has. */
+/** What happens to measurements that the store has, as `remeasureOf` reads it. */
 export interface ReuseOptions {
-  readonly remeasure?: Remeasure;
+  readonly remeasure?: string;
 }
 
-const REMEASURE_KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
-
-const OLDER_THAN = 'older-than:';
-
-function remeasureOption(text: string): Remeasure {
-  const kind = REMEASURE_KINDS.find((candidate) => candidate === text);
-  if (kind !== undefined) return { kind };
-  const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
-  if (ageMs !== undefined) return { kind: 'older-than', timeMs: new Date().getTime() - ageMs };
-  const expected = `${REMEASURE_KINDS.join(', ')} or ${OLDER_THAN}DURATION`;
-  throw new InvalidArgumentError(`expected ${expected}, a duration being ${DURATION_EXAMPLES}`);
+function remeasureOption(text: string): string {
+  if (remeasureOf(text) === undefined) throw new InvalidArgumentError(`expected ${REMEASURE_WORDS}`);
+  return text;
 }
 
 /** For the commands that measure. */

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { DURATION_EXAMPLES, durationMsOf } from '../base/duration.js';
 import { isDisturbed, isUnderLoad } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
@@ -13,6 +15,34 @@ export type Remeasure =
   | { readonly kind: 'older-than'; readonly timeMs: number };
 
 export const DEFAULT_REMEASURE: Remeasure = { kind: 'while-quiet' };
+
+/** As options and settings say it; {@link DEFAULT_REMEASURE} has no word. */
+const KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
+
+const OLDER_THAN = 'older-than:';
+
+/** What {@link remeasureOf} reads. */
+export const REMEASURE_WORDS = `${KINDS.join(', ')} or ${OLDER_THAN}DURATION, a duration being ${DURATION_EXAMPLES}`;
+
+/** @returns undefined for other texts; ages count from now */
+export function remeasureOf(text: string): Remeasure | undefined {
+  const kind = KINDS.find((candidate) => candidate === text);
+  if (kind !== undefined) return { kind };
+  const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
+  return ageMs === undefined ? undefined : { kind: 'older-than', timeMs: new Date().getTime() - ageMs };
+}
+
+/** A setting of plugins that measure, with the texts of {@link remeasureOf}. */
+export const remeasureSetting = z
+  .string()
+  .refine((text) => remeasureOf(text) !== undefined, { error: `expected ${REMEASURE_WORDS}` })
+  .optional()
+  .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
+
+/** What a checked setting or option asks for. */
+export function remeasureAsked(text: string | undefined): Remeasure {
+  return (text === undefined ? undefined : remeasureOf(text)) ?? DEFAULT_REMEASURE;
+}
 
 /** Whether a stored measurement is taken again whatever the machine is like. */
 export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): boolean {

@@ -9,6 +9,7 @@ import { assertOfSchema } from '../schemas/validator.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
 
@@ -55,6 +56,14 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(planIn(second), { toMeasure: 0, known: 5 });
     assert.deepEqual(findingsIn(second), findingsIn(first));
     assert.equal(await contentOf(place.store), stored, 'the store has changed');
+  });
+
+  it('takes again what the manifest says', async (t) => {
+    const place = await workplaceHere(t);
+    const args = ['dlbricks', 'run', await evaluation(place, { settings: { cut: 'layer', remeasure: 'all' } })];
+    await place.run(args);
+    assert.deepEqual(planIn(await place.run(args)), { toMeasure: 5, known: 0 });
+    assert.deepEqual(planIn(await place.run([...args, ...AS_STORED])), { toMeasure: 0, known: 5 });
   });
 
   it('measures only what an earlier evaluation has not', async (t) => {

@@ -60,10 +60,9 @@ export async function estimationsOfManifest(
       }
       const settings = settingsOf(options, loaded.settingsOf(settingsSchema));
       const protocol = askedProtocol(options, loaded.protocol);
-      const { remeasure } = options;
       const evaluation = manifest.name;
       const traceUrlTemplate = loaded.manifest.trace_url_template;
-      const settled = { settings, threads, batch, protocol, limits, remeasure, traceUrlTemplate };
+      const settled = { settings, threads, batch, protocol, limits, traceUrlTemplate };
       estimations.push({ evaluation, models, unusable, ...settled });
     }
   }

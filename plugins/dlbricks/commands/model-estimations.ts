@@ -51,7 +51,6 @@ export async function estimationsOfModels(
         batch,
         protocol: askedProtocol(options),
         limits: DEFAULT_LIMITS,
-        remeasure: options.remeasure,
       };
     });
   });

@@ -115,7 +115,7 @@ export function addPrecisionOptions(command: Command): Command {
 
 /** The plugin's settings: from the options, else from the manifest, else the default. */
 export function settingsOf(
-  { cut, granularity, keepDynamic, targetError, repeatLimit }: CutOptions & PrecisionOptions,
+  { cut, granularity, keepDynamic, targetError, repeatLimit, remeasure }: CutOptions & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
 ): Settings {
   return {
@@ -125,6 +125,7 @@ export function settingsOf(
     ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
+    ...(remeasure === undefined ? {} : { remeasure }),
   };
 }
 

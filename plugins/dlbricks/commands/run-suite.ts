@@ -5,6 +5,7 @@ import {
   EXIT_PARTIAL,
   PlatformError,
   prepareOutputs,
+  remeasureAsked,
   showEvent,
   writeExports,
 } from '../../../src/plugin-api.js';
@@ -38,7 +39,9 @@ export async function runSuite(folder: string, options: RunOptions, host: Comman
     signal: host.signal,
     onEvent: (event: EvaluationEvent) => showEvent(event, progress),
   };
-  const result = await measureSuite(suite, settings, context, options.remeasure).finally(() => progress.stop());
+  const result = await measureSuite(suite, settings, context, remeasureAsked(options.remeasure)).finally(() =>
+    progress.stop(),
+  );
   await writeExports(() => resultsText(result.measurements), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;

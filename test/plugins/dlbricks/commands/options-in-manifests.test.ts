@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registerRun } from '../../../../plugins/dlbricks/commands/run.js';
+import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { assertOfSchema } from '../../../schemas/validator.js';
+import { recordingHost } from './command-host.js';
+
+/** The options that change what an evaluation measures or estimates, and what says the same in its manifest. */
+const IN_EVALUATIONS: Readonly<Record<string, object>> = {
+  '--granularity': { settings: { granularity: 2 } },
+  '--cut': { settings: { cut: 'layer' } },
+  '--keep-dynamic': { settings: { keep_dynamic: true } },
+  '--target-error': { settings: { target_error: 3 } },
+  '--repeat-limit': { settings: { repeat_limit: 2 } },
+  '--remeasure': { settings: { remeasure: 'older-than:30d' } },
+  '--dimension': { dimensions: { sequence: 128 } },
+  '--batch': { batch_size: 4 },
+  '--threads': { threads: 2 },
+  '--runs': { protocol: { runs: 20 } },
+  '--warmup': { protocol: { warmup_runs: 5 } },
+  '--framework': { software: { framework: { name: 'onnxruntime-web', version: '*' } } },
+};
+
+/** The same for what belongs to a model. */
+const IN_MODELS: Readonly<Record<string, object>> = {
+  '--input': { inputs: [{ layer_name: 'lengths', element_type: 'int64', dimensions: [1], values: 127 }] },
+};
+
+/** Where it is measured, where results go, how they are shown, and what is not an evaluation. */
+const OF_THE_COMMAND = [
+  '--agent',
+  '--store',
+  '--export-json',
+  '--export-csv',
+  '--export-markdown',
+  '--trace-out',
+  '--wide',
+  '--quiet',
+  '--suite',
+];
+
+const EVALUATION = { dlspec: 'evaluation/v1', name: 'x', version: '1.0.0', models: ['zoo:alexnet'] };
+
+const MODEL = {
+  dlspec: 'model/v1',
+  name: 'x',
+  version: '1.0.0',
+  framework: { name: 'onnxruntime', version: '^1.20' },
+  inputs: [],
+  outputs: [{ layer_name: 'y', element_type: 'float32', dimensions: [1] }],
+  model: { graph_path: 'x.onnx' },
+};
+
+function optionsOfRun(): readonly string[] {
+  const program = new Command();
+  registerRun(program, recordingHost(createFakeAgent({ latencyOf: () => 1 })));
+  const [run] = program.commands;
+  return (run?.options ?? []).filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+}
+
+test('every option of `dlbricks run` is of the command alone, or can be written in a manifest', () => {
+  const listed = [...Object.keys(IN_EVALUATIONS), ...Object.keys(IN_MODELS), ...OF_THE_COMMAND];
+  assert.deepEqual([...optionsOfRun()].sort(), listed.sort());
+});
+
+test('manifests take what stands for options', () => {
+  const [settings, others] = [{}, {}];
+  for (const part of Object.values(IN_EVALUATIONS)) {
+    if ('settings' in part) Object.assign(settings, part.settings);
+    else Object.assign(others, part);
+  }
+  assertOfSchema('evaluation-manifest', { ...EVALUATION, ...others, settings });
+  for (const part of Object.values(IN_MODELS)) assertOfSchema('model-manifest', { ...MODEL, ...part });
+});
+
+test('every setting is an option of `dlbricks run`, but measuring whole models, which is `dlbricks validate`', () => {
+  const optional = Object.values(IN_EVALUATIONS).flatMap((part) => ('settings' in part ? [part.settings] : []));
+  const keys = optional.flatMap((settings) => Object.keys(settings as object));
+  assert.deepEqual([...keys, 'measure_end_to_end'].sort(), Object.keys(settingsSchema.shape).sort());
+});
