@@ -8,6 +8,7 @@ import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
 import { staticTypeOf } from '../onnx/model/static-type.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
+import { spelledOut } from './spell-out.js';
 
 // A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick has the same
 // data in the caches as in a model: its input was written right before it, by the brick before it where the shapes fit,
@@ -99,11 +100,12 @@ class CompositeBuilder {
     let inner = 0;
     const freshName = (): string => `${prefix}_inner${inner++}`;
     for (const [name, tensor] of model.graph.initializers) this.#initializers.set(nameOf(name), tensor);
-    const nodes = model.graph.nodes.map((node, at): Node => {
+    const named = model.graph.nodes.map((node, at): Node => {
       const attributes = anonymousAttributes(node.attributes, { nameOf, freshName });
       const ends = { inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf) };
       return { ...node, ...ends, name: `${prefix}.${at}`, attributes };
     });
+    const nodes = named.flatMap(spelledOut);
     this.#nodesOf.push(nodes.map(({ name }) => name));
     chain.nodes.push(...nodes);
     this.#keepOutputs(model, chain, nameOf);

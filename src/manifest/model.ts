@@ -15,6 +15,7 @@ import { type OutputSteps, outputStepsField } from './output-steps.js';
 import { dimensionsAfter, IMAGE_ELEMENT_TYPES, isImageElementType, type ImageSteps, imageStepsField } from './steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 import type { Dimension, InputValues } from '../onnx/model/model.js';
+import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 
 /** The symbolic dimension that the evaluation's batch size binds. */
 export const BATCH = 'batch';
@@ -140,6 +141,8 @@ function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.Re
   for (const [i, { dimensions }] of parts.inputs.entries()) {
     for (const [j, dimension] of (dimensions ?? []).entries()) {
       if (typeof dimension === 'number' || bound.has(dimension)) continue;
+      const parts = dimensionExpression(dimension)?.names;
+      if (parts?.every((part) => bound.has(part)) === true) continue;
       const message = `a whole number, or a name that is bound under dimensions (${[...bound].join(', ')})`;
       context.addIssue({ code: 'custom', path: ['inputs', i, 'dimensions', j], message });
     }

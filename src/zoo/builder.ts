@@ -1,10 +1,12 @@
 import { PlatformError } from '../base/errors.js';
 import type { AttributeProto } from '../generated/onnx/onnx.js';
-import type { ElementType } from '../onnx/model/element-type.js';
+import { byteLengthOf, elementCount, type ElementType } from '../onnx/model/element-type.js';
 import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model/model.js';
 
 /** What PyTorch's exporter wrote by default for years; the first opset with LayerNormalization. */
 const OPSET = 17;
+/** Operators of ONNX Runtime, which an architecture may use beside those of ONNX. */
+const RUNTIME_DOMAIN = 'com.microsoft';
 /** The file format's version that came with opset 17 (ONNX 1.12). */
 const IR_VERSION = 8;
 
@@ -46,7 +48,7 @@ export class GraphBuilder {
 
   /** A float32 weight, filled uniformly from [low, high] with a seed of its own. */
   weight(role: string, dims: readonly number[], low: number, high: number): Value {
-    return this.#fill(role, dims, { low, high, seed: (this.seed + this.#initializers.size) >>> 0 });
+    return this.#fill(role, dims, { low, high, seed: this.#nextSeed() });
   }
 
   /**
@@ -56,9 +58,34 @@ export class GraphBuilder {
    * @throws PlatformError internal where `original` is no weight of this graph
    */
   tiedWeight(role: string, dims: readonly number[], original: Value): Value {
-    const data = this.#initializers.get(original.name)?.data;
-    if (data?.kind !== 'fill') throw new PlatformError('internal', `${this.name}: ${original.name} is not a weight`);
-    return this.#fill(role, dims, data.fill);
+    return this.#fill(role, dims, this.#fillOf(original));
+  }
+
+  /**
+   * Weights of four bits, two to a byte. Where they are a copy of another weight, both count as one parameter.
+   *
+   * @param dims those of the bytes
+   * @throws PlatformError internal where `original` is no weight of this graph
+   */
+  packedWeight(role: string, dims: readonly number[], original?: Value): Value {
+    const seed = original === undefined ? this.#nextSeed() : this.#fillOf(original).seed;
+    return this.#initializer(role, {
+      elementType: 'uint8',
+      dims,
+      data: { kind: 'fill', fill: { low: 0, high: 255, seed } },
+    });
+  }
+
+  /** A weight of whole numbers. */
+  integerWeight(role: string, elementType: 'int8' | 'int32', dims: readonly number[], bound: number): Value {
+    const fill = { low: -bound, high: bound, seed: this.#nextSeed() };
+    return this.#initializer(role, { elementType, dims, data: { kind: 'fill', fill } });
+  }
+
+  /** Zeros that steer an operator, such as the zero points of a quantization. */
+  zeros(role: string, elementType: 'uint8' | 'int8' | 'int32', dims: readonly number[]): Value {
+    const bytes = new Uint8Array(byteLengthOf(elementType, elementCount(dims)));
+    return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes } });
   }
 
   /** A list of integers that steers an operator, such as the shape that Reshape wants. */
@@ -91,9 +118,10 @@ export class GraphBuilder {
     inputs: readonly (Value | undefined)[],
     output: OutputType,
     attributes: readonly AttributeProto[] = [],
+    domain: '' | typeof RUNTIME_DOMAIN = '',
   ): Value {
     const name = `${opType}_${this.#nodes.length}`;
-    return this.#add(opType, name, inputs, [{ ...output, name: `${name}_output` }], attributes)[0] as Value;
+    return this.#add(opType, name, inputs, [{ ...output, name: `${name}_output` }], attributes, domain)[0] as Value;
   }
 
   /** Adds one layer with several outputs. */
@@ -105,7 +133,7 @@ export class GraphBuilder {
   ): Value[] {
     const name = `${opType}_${this.#nodes.length}`;
     const named = outputs.map((output, i) => ({ ...output, name: `${name}_output_${i}` }));
-    return this.#add(opType, name, inputs, named, attributes);
+    return this.#add(opType, name, inputs, named, attributes, '');
   }
 
   /** Makes a value an output of the model under this name. */
@@ -116,10 +144,11 @@ export class GraphBuilder {
   /** The finished model; messages call it `source`. */
   finish(source: string): Model {
     const final = (name: string): string => this.#outputs.get(name) ?? name;
+    const usesRuntime = this.#nodes.some(({ domain }) => domain === RUNTIME_DOMAIN);
     return {
       source,
       irVersion: IR_VERSION,
-      opsets: new Map([['', OPSET]]),
+      opsets: new Map([['', OPSET], ...(usesRuntime ? ([[RUNTIME_DOMAIN, 1]] as const) : [])]),
       graph: {
         name: this.name,
         nodes: this.#nodes.map((node) => ({
@@ -141,17 +170,28 @@ export class GraphBuilder {
     inputs: readonly (Value | undefined)[],
     outputs: readonly (OutputType & { readonly name: string })[],
     attributes: readonly AttributeProto[],
+    domain: string,
   ): Value[] {
     this.#nodes.push({
       name,
       opType,
-      domain: '',
+      domain,
       inputs: inputs.map((value) => value?.name ?? ''),
       outputs: outputs.map((value) => value.name),
       attributes,
     });
     for (const { name, elementType, dims } of outputs) this.#types.set(name, { elementType, dims });
     return outputs.map(({ name, elementType, dims }) => ({ graph: this, name, elementType, dims }));
+  }
+
+  #nextSeed(): number {
+    return (this.seed + this.#initializers.size) >>> 0;
+  }
+
+  #fillOf(weight: Value): Fill {
+    const data = this.#initializers.get(weight.name)?.data;
+    if (data?.kind === 'fill') return data.fill;
+    throw new PlatformError('internal', `${this.name}: ${weight.name} is not a weight`);
   }
 
   #fill(role: string, dims: readonly number[], fill: Fill): Value {

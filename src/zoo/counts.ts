@@ -1,14 +1,18 @@
 import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
+import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 import { elementCount } from '../onnx/model/element-type.js';
 import type { Model, Node } from '../onnx/model/model.js';
 
 /** Inputs of BatchNormalization that training measures instead of learning: mean and variance. */
 const STATISTICS_INPUTS = [3, 4] as const;
 
+/** Operators whose second input is the scale of a quantization. */
+const SCALING: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
+
 /**
  * Trainable parameters of a model of the zoo, as papers and frameworks count them: without batch normalization's
- * running statistics, and a tied weight (one that shares its seed) once.
+ * running statistics, without scales of quantized weights, and a tied weight (one that shares its seed) once.
  */
 export function countParameters({ graph }: Model): number {
   const statistics = new Set(
@@ -16,14 +20,23 @@ export function countParameters({ graph }: Model): number {
       .filter((node) => node.opType === 'BatchNormalization')
       .flatMap((node) => STATISTICS_INPUTS.map((i) => node.inputs[i])),
   );
+  const quantized = graph.nodes.filter(({ opType }) => opType === 'MatMulNBits');
+  const packed = new Set(quantized.map(({ inputs }) => inputs[1]));
+  const scaling = graph.nodes.filter(({ opType }) => SCALING.has(opType));
+  const scales = new Set([...quantized.map(({ inputs }) => inputs[2]), ...scaling.map(({ inputs }) => inputs[1])]);
   const counted = new Set<number>();
   let parameters = 0;
   for (const [name, { data, dims }] of graph.initializers) {
-    if (data.kind !== 'fill' || statistics.has(name) || counted.has(data.fill.seed)) continue;
+    if (data.kind !== 'fill' || statistics.has(name) || scales.has(name) || counted.has(data.fill.seed)) continue;
     counted.add(data.fill.seed);
-    parameters += elementCount(dims);
+    parameters += elementCount(dims) * (packed.has(name) ? 2 : 1);
   }
   return parameters;
+}
+
+/** The size of a symbol, or of an expression of symbols. */
+function sizeOf(dim: string, dimensions: Readonly<Record<string, number>>): number | undefined {
+  return ownValue(dimensions, dim) ?? dimensionExpression(dim)?.size(new Map(Object.entries(dimensions)));
 }
 
 /** Dimensions of a value with its symbols bound. */
@@ -32,14 +45,14 @@ function dimsOf(model: Model, name: string, dimensions: Readonly<Record<string, 
   const dims = initializers.get(name)?.dims ?? types.get(name)?.dims;
   if (dims === undefined) throw new PlatformError('model', `${model.source}: the shape of ${name} is not known`);
   return dims.map((dim) => {
-    const size = typeof dim === 'number' ? dim : ownValue(dimensions, dim);
+    const size = typeof dim === 'number' ? dim : sizeOf(dim, dimensions);
     if (size !== undefined) return size;
     throw new PlatformError('model', `${model.source}: ${name} has the dimension ${dim}: say how large it is`);
   });
 }
 
 /**
- * Multiply-accumulates of one inference by Conv, ConvTranspose, Gemm and MatMul, as torchvision counts its `_ops`. Biases, activations
+ * Multiply-accumulates of one inference by Conv, ConvTranspose, Gemm, MatMul, MatMulNBits and LSTM, as torchvision counts its `_ops`. Biases, activations
  * and everything else are left out.
  *
  * @param dimensions what symbolic dimensions are bound to
@@ -58,6 +71,14 @@ export function countMultiplyAccumulates(model: Model, dimensions: Readonly<Reco
         return elementCount(dimsOf(model, node.inputs[0] ?? '', dimensions)) * elementCount(factorDims().slice(1));
       case 'Gemm':
         return outputs() * (factorDims()[isTransposed(node) ? 1 : 0] ?? 1);
+      case 'LSTM': {
+        // Each step multiplies the input and the state before it with the four gates' matrices.
+        const [sequence = 1, , batch = 1] = dimsOf(model, output, dimensions);
+        const state = dimsOf(model, node.inputs[2] ?? '', dimensions);
+        return sequence * batch * (elementCount(factorDims()) + elementCount(state));
+      }
+      case 'MatMulNBits':
+        return outputs() * Number(node.attributes.find(({ name }) => name === 'K')?.i ?? 1);
       case 'MatMul':
         return outputs() * (factorDims().at(-2) ?? 1);
       default:

@@ -3,12 +3,21 @@ import { fixed } from './builder.js';
 import { bias, scale } from './initialization.js';
 import type { Layer } from './tensor.js';
 
+interface InstanceNormOptions {
+  /** Whether each channel has a learned scale and bias; else they are 1 and 0. */
+  readonly isLearned?: boolean;
+}
+
 /** Normalizes every channel of every image by itself. */
-export function instanceNorm(epsilon = 1e-5): Layer {
+export function instanceNorm(epsilon = 1e-5, { isLearned = true }: InstanceNormOptions = {}): Layer {
   return (x) => {
+    const { graph } = x;
     const channels = fixed(x, 1);
-    const inputs = [x, scale(x.graph, channels), bias(x.graph, channels)];
-    return x.graph.apply('InstanceNormalization', inputs, x, [float('epsilon', epsilon)]);
+    const constant = (value: number): number[] => Array.from({ length: channels }, () => value);
+    const parameters = isLearned
+      ? [scale(graph, channels), bias(graph, channels)]
+      : [graph.floats('ones', constant(1)), graph.floats('zeros', constant(0))];
+    return graph.apply('InstanceNormalization', [x, ...parameters], x, [float('epsilon', epsilon)]);
   };
 }
 

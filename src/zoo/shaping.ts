@@ -35,7 +35,7 @@ export const withoutFirstRowAndColumn: Layer = (x) => {
   return graph.apply('Slice', [x, ...bounds], output);
 };
 
-/** One entry along a dimension, which goes away. */
+/** One entry along a dimension, which goes away; a negative index counts from the last entry. */
 export function entry(axis: number, index: number): Layer {
   return (x) => {
     const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };

@@ -21,6 +21,7 @@ export const erf = elementwise('Erf');
 export const exp = elementwise('Exp');
 export const log = elementwise('Log');
 export const sqrt = elementwise('Sqrt');
+export const neg = elementwise('Neg');
 /** Nothing at all, where a graph has a layer for that. */
 export const identity = elementwise('Identity');
 /** Nothing at all in inference. */
@@ -58,6 +59,9 @@ export const max = binary('Max');
 export function sum(values: readonly [Value, ...Value[]]): Value {
   return values[0].graph.apply('Sum', values, values[0]);
 }
+
+/** x σ(x). Source: Elfwing et al., Sigmoid-Weighted Linear Units, arXiv:1702.03118. */
+export const silu: Layer = (x) => mul(x, sigmoid(x));
 
 /** Times a constant of a formula. */
 export function times(factor: number): Layer {

@@ -2,16 +2,38 @@ import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
 import { float, int } from '../onnx/model/make-attributes.js';
 import { fixed, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
-import { add, div, erf, type Layer, matMul, mul, pow, reshape, sub, tanh, transpose } from './tensor.js';
+import {
+  add,
+  div,
+  erf,
+  type Layer,
+  matMul,
+  mul,
+  pow,
+  reshape,
+  sigmoid,
+  softmax,
+  sub,
+  tanh,
+  transpose,
+  unsqueeze,
+} from './tensor.js';
 
 const FLOAT32 = ELEMENT_TYPES.float32.code;
 const LOWEST_FLOAT32 = -3.4028234663852886e38;
 
+/** Matrix product with a weight on the last dimension. */
+export function project(features: number): Layer {
+  return (x) => {
+    const inputs = fixed(x, -1);
+    return matMul(x, weight(x.graph, [inputs, features], inputs));
+  };
+}
+
 /** Fully connected layer on the last dimension, as exporters write it for inputs of more than two dimensions. */
 export function dense(features: number): Layer {
   return (x) => {
-    const inputs = fixed(x, -1);
-    const product = matMul(x, weight(x.graph, [inputs, features], inputs));
+    const product = project(features)(x);
     return add(bias(x.graph, features), product);
   };
 }
@@ -34,6 +56,9 @@ export const gelu: Layer = (x) => {
   const twice = add(erf(div(x, graph.scalar('sqrt2', Math.SQRT2))), graph.scalar('one', 1));
   return mul(mul(x, twice), graph.scalar('half', 0.5));
 };
+
+/** x σ(1.702 x), the approximation that CLIP uses. Source: the same, section 2. */
+export const quickGelu: Layer = (x) => mul(x, sigmoid(mul(x, x.graph.scalar('slope', 1.702))));
 
 /** The approximation with tanh that GPT-2 uses. Source: the same, section 2. */
 export const geluTanh: Layer = (x) => {
@@ -69,3 +94,40 @@ export const hideOthers: Layer = (visible) => {
   const { graph } = visible;
   return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', LOWEST_FLOAT32));
 };
+
+/**
+ * Hides what is padding or comes later. Made from the mask's own shape, so that no constant bounds the sequence and no
+ * integer is computed at run time.
+ */
+export function causalBias(mask: Value): Value {
+  const visible = maskAsFloat(mask);
+  const pairs = mul(unsqueeze(visible, [1, 3]), unsqueeze(visible, [1, 2]));
+  return hideOthers(mask.graph.apply('Trilu', [pairs], pairs, [int('upper', 0)]));
+}
+
+interface AttentionOptions {
+  readonly heads: number;
+  /** Added to the scores: a mask, or what the distance says. */
+  readonly bias?: Value | undefined;
+  /** What keys and values are made of, where that is not what the queries are made of. */
+  readonly context?: Value | undefined;
+  /** How queries, keys, values and the result are projected; by default with biases. */
+  readonly projections?: readonly [query: Layer, key: Layer, value: Layer, output: Layer];
+  /** What the scores are multiplied with; by default 1/√d of a head. */
+  readonly scale?: number | undefined;
+}
+
+/** Source: Vaswani et al., Attention Is All You Need, arXiv:1706.03762, section 3.2. */
+export function attention({ heads, bias, context, projections, scale }: AttentionOptions): Layer {
+  return (x) => {
+    const hidden = fixed(x, -1);
+    const same = dense(hidden);
+    const [toQuery, toKey, toValue, toOutput] = projections ?? [same, same, same, same];
+    const read = context ?? x;
+    const product = matMul(splitHeads(toQuery(x), heads), splitKeyHeads(toKey(read), heads));
+    const factor = scale ?? (heads / hidden) ** 0.5;
+    const scaled = factor === 1 ? product : mul(product, x.graph.scalar('scale', factor));
+    const scores = bias === undefined ? scaled : add(scaled, bias);
+    return toOutput(mergeHeads(matMul(softmax(scores), splitHeads(toValue(read), heads))));
+  };
+}

@@ -10,6 +10,7 @@ import { ICPE2020 } from './architectures/icpe2020/index.js';
 import { inceptionV1 } from './architectures/inception-v1.js';
 import { inceptionV3 } from './architectures/inception-v3.js';
 import { mobilenetV2 } from './architectures/mobilenet-v2.js';
+import { MODERN } from './architectures/modern/index.js';
 import { resnet101, resnet18, resnet34, resnet50 } from './architectures/resnet.js';
 import { squeezenet11 } from './architectures/squeezenet.js';
 import { vgg16, vgg19 } from './architectures/vgg.js';
@@ -42,7 +43,7 @@ export const CLASSICS: readonly ZooEntry[] = [
 ];
 
 /** Every architecture that `zoo:<name>` can name. */
-export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020];
+export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020, ...MODERN];
 
 const BY_NAME: ReadonlyMap<string, ZooEntry> = new Map(ZOO.map((entry) => [entry.name, entry]));
 

@@ -45,6 +45,14 @@ test('a symbol of an input that nothing binds is a problem', () => {
   ]);
 });
 
+test('an expression of bound symbols is bound', () => {
+  assert.deepEqual(problemsOf('model', yamlOf({ inputs: '[batch, past + 1]', dimensions: '{past: 1}' })), []);
+  assert.match(
+    problemsOf('model', yamlOf({ inputs: '[batch, past + s]', dimensions: '{past: 1}' })).join(),
+    /bound under dimensions \(batch, past\), found "past \+ s"/,
+  );
+});
+
 test('an unbound symbol is found beside other problems', () => {
   const problems = problemsOf('model', yamlOf({ inputs: '[s]' }).replace('name: a\n', ''));
   assert.equal(problems.length, 2);

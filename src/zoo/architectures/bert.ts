@@ -14,68 +14,105 @@ import {
   splitKeyHeads,
 } from '../transformer.js';
 
-// The paper's section 3, BERT_BASE: L = 12, H = 768, A = 12; the rest from its released configuration.
-const LAYERS = 12;
-const HIDDEN = 768;
-const HEADS = 12;
-const FEED_FORWARD = 3072;
+/** One row of the sizes that the paper's section 3 names. */
+export interface BertSize {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+  /** Whether words have a segment, and the first token a pooler; DistilBERT has neither. */
+  readonly hasSegments: boolean;
+}
+
+// The released configurations.
 const VOCABULARY = 30_522;
 const POSITIONS = 512;
 const SEGMENTS = 2;
 
 const normalize = layerNorm(1e-12);
 
-function selfAttention(bias: Value): Layer {
+function selfAttention({ hidden, heads }: BertSize, bias: Value): Layer {
   return (x) => {
-    const query = splitHeads(dense(HIDDEN)(x), HEADS);
-    const key = splitKeyHeads(dense(HIDDEN)(x), HEADS);
-    const value = splitHeads(dense(HIDDEN)(x), HEADS);
-    const scores = div(matMul(query, key), x.graph.scalar('scale', Math.sqrt(HIDDEN / HEADS)));
-    return dense(HIDDEN)(mergeHeads(matMul(softmax(add(scores, bias)), value)));
+    const query = splitHeads(dense(hidden)(x), heads);
+    const key = splitKeyHeads(dense(hidden)(x), heads);
+    const value = splitHeads(dense(hidden)(x), heads);
+    const scores = div(matMul(query, key), x.graph.scalar('scale', Math.sqrt(hidden / heads)));
+    return dense(hidden)(mergeHeads(matMul(softmax(add(scores, bias)), value)));
   };
 }
 
 /** Normalization comes after each addition. */
-function encoderLayer(bias: Value): Layer {
+function encoderLayer(size: BertSize, bias: Value): Layer {
   return (x) => {
-    const attended = normalize(add(selfAttention(bias)(x), x));
-    const transformed = chain(dense(FEED_FORWARD), gelu, dense(HIDDEN))(attended);
+    const attended = normalize(add(selfAttention(size, bias)(x), x));
+    const transformed = chain(dense(4 * size.hidden), gelu, dense(size.hidden))(attended);
     return normalize(add(transformed, attended));
   };
 }
 
-function define(graph: GraphBuilder): void {
-  const dims = ['batch', 'sequence'];
-  const words = graph.input('input_ids', 'int64', dims);
-  const mask = graph.input('attention_mask', 'int64', dims);
-  const segments = graph.input('token_type_ids', 'int64', dims);
-  const positions = graph.input('position_ids', 'int64', dims);
+export function bert(size: BertSize): (graph: GraphBuilder) => void {
+  const { layers, hidden, hasSegments } = size;
+  return (graph) => {
+    const dims = ['batch', 'sequence'];
+    const words = graph.input('input_ids', 'int64', dims);
+    const mask = graph.input('attention_mask', 'int64', dims);
+    const segments = hasSegments ? graph.input('token_type_ids', 'int64', dims) : undefined;
+    const positions = graph.input('position_ids', 'int64', dims);
 
-  const wordsAndSegments = add(
-    gatherRows(embedding(graph, [VOCABULARY, HIDDEN]), words),
-    gatherRows(embedding(graph, [SEGMENTS, HIDDEN]), segments),
-  );
-  const embedded = add(wordsAndSegments, gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
-  const bias = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
-  const encoder = Array.from({ length: LAYERS }, () => encoderLayer(bias));
-  const hidden = chain(normalize, ...encoder)(embedded);
+    const ofWords = gatherRows(embedding(graph, [VOCABULARY, hidden]), words);
+    const wordsAndSegments =
+      segments === undefined ? ofWords : add(ofWords, gatherRows(embedding(graph, [SEGMENTS, hidden]), segments));
+    const embedded = add(wordsAndSegments, gatherRows(embedding(graph, [POSITIONS, hidden]), positions));
+    const bias = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
+    const encoder = Array.from({ length: layers }, () => encoderLayer(size, bias));
+    const encoded = chain(normalize, ...encoder)(embedded);
 
-  graph.output('last_hidden_state', hidden);
-  graph.output('pooler_output', chain(firstEntry, linear(HIDDEN), tanh)(hidden));
+    graph.output('last_hidden_state', encoded);
+    if (hasSegments) graph.output('pooler_output', chain(firstEntry, linear(hidden), tanh)(encoded));
+  };
 }
+
+const PAPER = 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers, NAACL 2019, arXiv:1810.04805';
+
+const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
 /** BERT-base, uncased vocabulary, with the pooler on the first token and without a task's head. */
 export const bertBase: ZooEntry = {
   name: 'bert_base',
   title: 'BERT-base',
-  paper: 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers, NAACL 2019, arXiv:1810.04805',
+  paper: PAPER,
   published: {
     parameters: 109_482_240,
     multiplyAccumulates: 11_174_215_680,
-    source:
-      'parameters: BertModel of bert-base-uncased (the paper rounds to 110M); multiply-accumulates: the matrix ' +
-      'products in appendix F of Hoffmann et al., arXiv:2203.15556, and the pooler',
+    source: `parameters: BertModel of bert-base-uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
   },
   dimensions: { batch: 1, sequence: 128 },
-  define,
+  define: bert({ layers: 12, hidden: 768, heads: 12, hasSegments: true }),
+};
+
+/** The same at the paper's larger size. */
+export const bertLarge: ZooEntry = {
+  name: 'bert_large',
+  title: 'BERT-large',
+  paper: PAPER,
+  published: {
+    parameters: 335_141_888,
+    multiplyAccumulates: 39_461_060_608,
+    source: `parameters: BertModel of bert-large-uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
+  },
+  dimensions: { batch: 1, sequence: 128 },
+  define: bert({ layers: 24, hidden: 1024, heads: 16, hasSegments: true }),
+};
+
+/** Every second layer of BERT-base, without segments and pooler. */
+export const distilbert: ZooEntry = {
+  name: 'distilbert',
+  title: 'DistilBERT',
+  paper: 'Sanh et al., DistilBERT, a distilled version of BERT, 2019, arXiv:1910.01108',
+  published: {
+    parameters: 66_362_880,
+    multiplyAccumulates: 5_586_812_928,
+    source: `parameters: DistilBertModel of distilbert-base-uncased (the paper rounds to 66M); ${COUNTED}`,
+  },
+  dimensions: { batch: 1, sequence: 128 },
+  define: bert({ layers: 6, hidden: 768, heads: 12, hasSegments: false }),
 };

@@ -1,18 +1,8 @@
-import { int } from '../../onnx/model/make-attributes.js';
 import type { GraphBuilder, Value } from '../builder.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import { add, chain, div, gatherRows, type Layer, matMul, mul, softmax, split, unsqueeze } from '../tensor.js';
-import {
-  dense,
-  geluTanh,
-  hideOthers,
-  layerNorm,
-  maskAsFloat,
-  mergeHeads,
-  splitHeads,
-  splitKeyHeads,
-} from '../transformer.js';
+import { add, chain, div, gatherRows, type Layer, matMul, softmax, split } from '../tensor.js';
+import { causalBias, dense, geluTanh, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 
 // The paper's table 2, first row, and section 2.3.
 const HIDDEN = 768;
@@ -21,16 +11,6 @@ const VOCABULARY = 50_257;
 const POSITIONS = 1024;
 
 const normalize = layerNorm(1e-5);
-
-/**
- * Hides what is padding or comes later. Made from the mask's own shape, so that no constant bounds the sequence and no
- * integer is computed at run time.
- */
-function causalBias(mask: Value): Value {
-  const visible = maskAsFloat(mask);
-  const pairs = mul(unsqueeze(visible, [1, 3]), unsqueeze(visible, [1, 2]));
-  return hideOthers(mask.graph.apply('Trilu', [pairs], pairs, [int('upper', 0)]));
-}
 
 function selfAttention(bias: Value): Layer {
   return (x) => {

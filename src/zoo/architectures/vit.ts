@@ -19,46 +19,69 @@ import {
 import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
 
-// The paper's table 1, ViT-Base, with patches of 16x16 pixels.
-const LAYERS = 12;
-const HIDDEN = 768;
-const HEADS = 12;
-const FEED_FORWARD = 3072;
-const PATCH = 16;
+/** One row of the paper's table 1, and its patches. */
+export interface VitSize {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+  /** Height and width of a patch in pixels. */
+  readonly patch: number;
+}
 
 const normalize = layerNorm(1e-6);
 
 /** [batch, 3, height, width] pixels as [batch, patch, hidden] (equation 1's x E). */
-const patches: Layer = chain(
-  conv(HIDDEN, PATCH, { stride: PATCH }),
-  (x) => reshape(x, [0, HIDDEN, -1]),
-  (x) => transpose(x, [0, 2, 1]),
-);
+export function patches(hidden: number, patch: number, options: { readonly bias?: boolean } = {}): Layer {
+  return chain(
+    conv(hidden, patch, { stride: patch, ...options }),
+    (x) => reshape(x, [0, hidden, -1]),
+    (x) => transpose(x, [0, 2, 1]),
+  );
+}
 
 /**
  * The class token in front of each image's patches. It takes its batch from zeros made of the patches: to stretch it
  * with Expand would need the batch as an integer at run time.
  */
-const withClassToken: Layer = (x) => {
+export const withClassToken: Layer = (x) => {
   const zeros = mul(firstSlice(x), x.graph.scalar('zero', 0));
-  return concat(1, [add(zeros, embedding(x.graph, [1, 1, HIDDEN])), x]);
+  return concat(1, [add(zeros, embedding(x.graph, [1, 1, fixed(x, 2)])), x]);
 };
 
-const withPositions: Layer = (x) => add(x, embedding(x.graph, [1, fixed(x, 1), HIDDEN]));
+export const withPositions: Layer = (x) => add(x, embedding(x.graph, [1, fixed(x, 1), fixed(x, 2)]));
 
 /** Both factors are scaled by the root of 1/√d, as exporters write scaled dot-product attention. */
-const selfAttention: Layer = (x) => {
-  const [query, key, value] = split(dense(3 * HIDDEN)(x), 3) as [Value, Value, Value];
-  const scaled = (factor: Value): Value => mul(factor, x.graph.scalar('scale', (HIDDEN / HEADS) ** -0.25));
-  const scores = matMul(scaled(splitHeads(query, HEADS)), scaled(splitKeyHeads(key, HEADS)));
-  return dense(HIDDEN)(mergeHeads(matMul(softmax(scores), splitHeads(value, HEADS))));
-};
+function selfAttention({ hidden, heads }: VitSize): Layer {
+  return (x) => {
+    const [query, key, value] = split(dense(3 * hidden)(x), 3) as [Value, Value, Value];
+    const scaled = (factor: Value): Value => mul(factor, x.graph.scalar('scale', (hidden / heads) ** -0.25));
+    const scores = matMul(scaled(splitHeads(query, heads)), scaled(splitKeyHeads(key, heads)));
+    return dense(hidden)(mergeHeads(matMul(softmax(scores), splitHeads(value, heads))));
+  };
+}
 
 /** Equations 2 and 3. */
-const encoderLayer: Layer = (x) => {
-  const attended = add(selfAttention(normalize(x)), x);
-  return add(attended, chain(normalize, dense(FEED_FORWARD), gelu, dense(HIDDEN))(attended));
-};
+function encoderLayer(size: VitSize): Layer {
+  return (x) => {
+    const attended = add(selfAttention(size)(normalize(x)), x);
+    return add(attended, chain(normalize, dense(4 * size.hidden), gelu, dense(size.hidden))(attended));
+  };
+}
+
+export function vit(size: VitSize, pixels = 224) {
+  return imageClassifier(
+    pixels,
+    chain(
+      patches(size.hidden, size.patch),
+      withClassToken,
+      withPositions,
+      ...Array.from({ length: size.layers }, () => encoderLayer(size)),
+      normalize,
+      firstEntry,
+      linear(1000),
+    ),
+  );
+}
 
 export const vitB16: ZooEntry = {
   name: 'vit_b_16',
@@ -70,16 +93,21 @@ export const vitB16: ZooEntry = {
     source: torchvision('ViT_B_16_Weights'),
   },
   dimensions: { batch: 1 },
-  define: imageClassifier(
-    224,
-    chain(
-      patches,
-      withClassToken,
-      withPositions,
-      ...Array.from({ length: LAYERS }, () => encoderLayer),
-      normalize,
-      firstEntry,
-      linear(1000),
-    ),
-  ),
+  define: vit({ layers: 12, hidden: 768, heads: 12, patch: 16 }),
+};
+
+/** The same as ViT at half the width, without the distillation token. */
+export const deitS: ZooEntry = {
+  name: 'deit_s',
+  title: 'DeiT-S',
+  paper: 'Touvron et al., Training data-efficient image transformers, ICML 2021, arXiv:2012.12877',
+  published: {
+    parameters: 22_050_664,
+    multiplyAccumulates: 4_598_882_304,
+    source:
+      'parameters: deit_small_patch16_224 of its repository (the paper rounds to 22M); multiply-accumulates: the ' +
+      'matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the head',
+  },
+  dimensions: { batch: 1 },
+  define: vit({ layers: 12, hidden: 384, heads: 6, patch: 16 }),
 };

@@ -1,0 +1,95 @@
+import { int } from '../../../onnx/model/make-attributes.js';
+import type { GraphBuilder, Value } from '../../builder.js';
+import type { ZooEntry } from '../../entry.js';
+import { embedding } from '../../initialization.js';
+import { add, chain, firstEntry, gatherRows, type Layer } from '../../tensor.js';
+import { attention, causalBias, dense, layerNorm, project, quickGelu } from '../../transformer.js';
+import { patches, withClassToken, withPositions } from '../vit.js';
+
+interface Tower {
+  readonly hidden: number;
+  readonly layers: number;
+  readonly heads: number;
+}
+
+const VOCABULARY = 49_408;
+const POSITIONS = 77;
+/** Of what both towers give. */
+const FEATURES = 512;
+
+const norm = layerNorm(1e-5);
+
+function encoder({ hidden, layers, heads }: Tower, bias?: Value): Layer {
+  const attend: Layer = (x) => add(x, chain(norm, attention({ heads, bias }))(x));
+  const feed: Layer = (x) => add(x, chain(norm, dense(4 * hidden), quickGelu, dense(hidden))(x));
+  return chain(...Array.from({ length: layers }, () => chain(attend, feed)));
+}
+
+export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => void {
+  return (graph) => {
+    const image = graph.input('pixel_values', 'float32', ['batch', 3, pixels, pixels]);
+    const layers = chain(
+      patches(tower.hidden, 32, { bias: false }),
+      withClassToken,
+      withPositions,
+      norm,
+      encoder(tower),
+      firstEntry,
+      norm,
+      project(FEATURES),
+    );
+    graph.output('image_embeds', layers(image));
+  };
+}
+
+/** The words' highest number ends a text. */
+function atEnd(hidden: Value, words: Value): Value {
+  const { graph } = words;
+  const index = graph.apply('ArgMax', [words], { elementType: 'int64', dims: words.dims.with(1, 1) }, [
+    int('axis', 1),
+    int('keepdims', 1),
+  ]);
+  const output = { elementType: hidden.elementType, dims: hidden.dims.toSpliced(1, 1) };
+  return graph.apply('GatherND', [hidden, index], output, [int('batch_dims', 1)]);
+}
+
+export function clipText(tower: Tower): (graph: GraphBuilder) => void {
+  return (graph) => {
+    const dims = ['batch', 'sequence'];
+    const words = graph.input('input_ids', 'int64', dims);
+    const mask = graph.input('attention_mask', 'int64', dims);
+    const positions = graph.input('position_ids', 'int64', dims);
+    const placed = add(
+      gatherRows(embedding(graph, [VOCABULARY, tower.hidden]), words),
+      gatherRows(embedding(graph, [POSITIONS, tower.hidden]), positions),
+    );
+    const hidden = chain(encoder(tower, causalBias(mask)), norm)(placed);
+    graph.output('text_embeds', project(FEATURES)(atEnd(hidden, words)));
+  };
+}
+
+const PAPER =
+  'Radford et al., Learning Transferable Visual Models From Natural Language Supervision, arXiv:2103.00020, 2021';
+
+const SOURCE =
+  'parameters: CLIPModel of openai/clip-vit-base-patch32, 151,277,313 with one temperature, of which 63,428,096 are in the ' +
+  'tower for texts; multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the ' +
+  'patches and the projection';
+
+export const clipVitB32Image: ZooEntry = {
+  name: 'clip_vit_b_32_image',
+  title: 'CLIP ViT-B/32, images',
+  paper: PAPER,
+  published: { parameters: 151_277_313 - 1 - 63_428_096, multiplyAccumulates: 4_408_811_520, source: SOURCE },
+  dimensions: { batch: 1 },
+  define: clipImage({ hidden: 768, layers: 12, heads: 12 }),
+};
+
+export const clipVitB32Text: ZooEntry = {
+  name: 'clip_vit_b_32_text',
+  title: 'CLIP ViT-B/32, texts',
+  paper: PAPER,
+  published: { parameters: 63_428_096, multiplyAccumulates: 2_979_770_368, source: SOURCE },
+  dimensions: { batch: 1, sequence: 77 },
+  define: clipText({ hidden: 512, layers: 12, heads: 8 }),
+};

@@ -1,0 +1,109 @@
+import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { conv, convNormRelu, maxPool } from '../../convolution.js';
+import type { ZooEntry } from '../../entry.js';
+import { embedding } from '../../initialization.js';
+import { add, chain, type Layer, matMul, mul, relu, reshape, sigmoid, softmax, transpose } from '../../tensor.js';
+import { dense, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../../transformer.js';
+import { bottleneckOf, stages } from '../resnet.js';
+
+interface DetrSize {
+  readonly height: number;
+  readonly width: number;
+  readonly depths: readonly [number, number, number, number];
+  readonly hidden: number;
+  readonly heads: number;
+  readonly feedForward: number;
+  readonly layers: number;
+  readonly queries: number;
+}
+
+const CLASSES = 92;
+
+const norm = layerNorm(1e-5);
+
+interface Sources {
+  readonly query: Value;
+  readonly key: Value;
+  readonly value: Value;
+}
+
+/** Queries and keys carry positions, values do not (the paper's appendix A.3). */
+function attend({ query, key, value }: Sources, heads: number): Value {
+  const hidden = fixed(query, 2);
+  const keys = splitKeyHeads(dense(hidden)(key), heads);
+  const scaled = mul(dense(hidden)(query), query.graph.scalar('scale', (heads / hidden) ** 0.5));
+  const weights = softmax(matMul(splitHeads(scaled, heads), keys));
+  return dense(hidden)(mergeHeads(matMul(weights, splitHeads(dense(hidden)(value), heads))));
+}
+
+function feed(hidden: number, feedForward: number): Layer {
+  return (x) => norm(add(x, chain(dense(feedForward), relu, dense(hidden))(x)));
+}
+
+/** The positions of the image's cells are an input: without it, the model would compute them from a mask of the image. */
+export function detr(size: DetrSize): (graph: GraphBuilder) => void {
+  const { hidden, heads, feedForward, layers, queries } = size;
+  return (graph) => {
+    const image = graph.input('pixel_values', 'float32', ['batch', 3, size.height, size.width]);
+    const backbone = chain(
+      convNormRelu(64, 7, { stride: 2, padding: 3 }),
+      maxPool(3, { stride: 2, padding: 1 }),
+      stages(bottleneckOf(), 64, size.depths),
+      conv(hidden, 1),
+    )(image);
+    const cells = fixed(backbone, 2) * fixed(backbone, 3);
+    const positions = graph.input('positions', 'float32', ['batch', cells, hidden]);
+    const encode: Layer = (x) => {
+      const placed = add(x, positions);
+      return feed(hidden, feedForward)(norm(add(x, attend({ query: placed, key: placed, value: x }, heads))));
+    };
+    const flat = transpose(reshape(backbone, [0, hidden, -1]), [0, 2, 1]);
+    const memory = chain(...Array.from({ length: layers }, () => encode))(flat);
+    const keys = add(memory, positions);
+    const wanted = embedding(graph, [1, queries, hidden]);
+    const decode: Layer = (x) => {
+      const placed = add(x, wanted);
+      const own = norm(add(x, attend({ query: placed, key: placed, value: x }, heads)));
+      const seen = norm(add(own, attend({ query: add(own, wanted), key: keys, value: memory }, heads)));
+      return feed(hidden, feedForward)(seen);
+    };
+    const objects = chain(...Array.from({ length: layers }, () => decode), norm)(nothing(memory, queries));
+    graph.output('logits', dense(CLASSES)(objects));
+    graph.output('boxes', chain(dense(hidden), relu, dense(hidden), relu, dense(4), sigmoid)(objects));
+  };
+}
+
+/** The decoder starts from zeros, which take the batch of the image. */
+function nothing(memory: Value, queries: number): Value {
+  const { graph } = memory;
+  const output = { elementType: memory.elementType, dims: memory.dims.with(1, 1) };
+  const bounds = [graph.integers('starts', [0]), graph.integers('ends', [1]), graph.integers('axes', [1])];
+  const first = graph.apply('Slice', [memory, ...bounds], output);
+  const zeros = mul(first, graph.scalar('zero', 0));
+  const shape = graph.integers('shape', [1, queries, 1]);
+  return graph.apply('Expand', [zeros, shape], { elementType: memory.elementType, dims: memory.dims.with(1, queries) });
+}
+
+export const detrResnet50: ZooEntry = {
+  name: 'detr_resnet50',
+  title: 'DETR, ResNet-50',
+  paper: 'Carion et al., End-to-End Object Detection with Transformers, ECCV 2020, arXiv:2005.12872',
+  published: {
+    // Its normalizations are frozen, so that it does not count the scales and shifts of their 26,560 channels.
+    parameters: 41_524_768 + 2 * 26_560,
+    source:
+      'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +
+      'normalizations of the backbone',
+  },
+  dimensions: { batch: 1 },
+  define: detr({
+    height: 800,
+    width: 1088,
+    depths: [3, 4, 6, 3],
+    hidden: 256,
+    heads: 8,
+    feedForward: 2048,
+    layers: 6,
+    queries: 100,
+  }),
+};

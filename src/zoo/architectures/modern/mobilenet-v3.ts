@@ -1,0 +1,85 @@
+import { hardSigmoid, hardSwish } from '../../activation.js';
+import { fixed } from '../../builder.js';
+import { batchNorm, conv, globalAveragePool, linear, residual } from '../../convolution.js';
+import type { ZooEntry } from '../../entry.js';
+import { chain, flatten, type Layer, relu } from '../../tensor.js';
+import { imageClassifier, torchvision } from '../image-classifier.js';
+import { squeezeAndExcite } from './squeeze-and-excite.js';
+
+/** A row of the paper's table 1: kernel, expansion size, output channels, squeeze-and-excite, activation, stride. */
+type Row = readonly [kernel: number, middle: number, channels: number, se: boolean, activation: 'RE' | 'HS', s: number];
+
+function convNorm(channels: number, kernel: number, stride = 1, groups = 1): Layer {
+  return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, groups, bias: false }), batchNorm(1e-3));
+}
+
+/** The nearest multiple of eight that is not much smaller. */
+function roundedToEights(channels: number): number {
+  const rounded = Math.max(8, Math.floor((channels + 4) / 8) * 8);
+  return rounded < 0.9 * channels ? rounded + 8 : rounded;
+}
+
+function bottleneck([kernel, middle, channels, hasExcitation, activation, stride]: Row): Layer {
+  const activate = activation === 'RE' ? relu : hardSwish;
+  const excite = squeezeAndExcite({ squeezed: roundedToEights(middle / 4), gate: hardSigmoid });
+  return (x) => {
+    const inputs = fixed(x, 1);
+    const body = chain(
+      ...(middle === inputs ? [] : [convNorm(middle, 1), activate]),
+      convNorm(middle, kernel, stride, middle),
+      activate,
+      ...(hasExcitation ? [excite] : []),
+      convNorm(channels, 1),
+    );
+    return stride === 1 && inputs === channels ? residual(body)(x) : body(x);
+  };
+}
+
+const LARGE: readonly Row[] = [
+  [3, 16, 16, false, 'RE', 1],
+  [3, 64, 24, false, 'RE', 2],
+  [3, 72, 24, false, 'RE', 1],
+  [5, 72, 40, true, 'RE', 2],
+  [5, 120, 40, true, 'RE', 1],
+  [5, 120, 40, true, 'RE', 1],
+  [3, 240, 80, false, 'HS', 2],
+  [3, 200, 80, false, 'HS', 1],
+  [3, 184, 80, false, 'HS', 1],
+  [3, 184, 80, false, 'HS', 1],
+  [3, 480, 112, true, 'HS', 1],
+  [3, 672, 112, true, 'HS', 1],
+  [5, 672, 160, true, 'HS', 2],
+  [5, 960, 160, true, 'HS', 1],
+  [5, 960, 160, true, 'HS', 1],
+];
+
+export function mobilenetV3(size: number) {
+  return imageClassifier(
+    size,
+    chain(
+      convNorm(16, 3, 2),
+      hardSwish,
+      ...LARGE.map(bottleneck),
+      convNorm(960, 1),
+      hardSwish,
+      globalAveragePool,
+      flatten,
+      linear(1280),
+      hardSwish,
+      linear(1000),
+    ),
+  );
+}
+
+export const mobilenetV3Large: ZooEntry = {
+  name: 'mobilenet_v3_large',
+  title: 'MobileNet v3 large',
+  paper: 'Howard et al., Searching for MobileNetV3, ICCV 2019, arXiv:1905.02244',
+  published: {
+    parameters: 5_483_032,
+    multiplyAccumulates: 217_000_000,
+    source: torchvision('MobileNet_V3_Large_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: mobilenetV3(224),
+};

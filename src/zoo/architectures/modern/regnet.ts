@@ -1,0 +1,61 @@
+import { fixed } from '../../builder.js';
+import { batchNorm, conv, convNormRelu, globalAveragePool, linear, residual } from '../../convolution.js';
+import type { ZooEntry } from '../../entry.js';
+import { chain, flatten, type Layer, relu } from '../../tensor.js';
+import { imageClassifier, torchvision } from '../image-classifier.js';
+import { squeezeAndExcite } from './squeeze-and-excite.js';
+
+interface RegnetOptions {
+  /** Channels and number of blocks of each stage. */
+  readonly stages: readonly (readonly [channels: number, depth: number])[];
+  /** Channels of a group of the 3x3 convolutions. */
+  readonly groupWidth: number;
+  readonly size?: number;
+}
+
+/** The paper's Y block: a bottleneck as wide inside as outside, with groups and squeeze-and-excite. */
+function block(channels: number, stride: number, groupWidth: number): Layer {
+  return (x) => {
+    const inputs = fixed(x, 1);
+    const body = chain(
+      convNormRelu(channels, 1),
+      convNormRelu(channels, 3, { stride, padding: 1, groups: channels / groupWidth }),
+      squeezeAndExcite({ squeezed: Math.round(inputs / 4) }),
+      conv(channels, 1, { bias: false }),
+      batchNorm(),
+    );
+    const projection = chain(conv(channels, 1, { stride, bias: false }), batchNorm());
+    return relu(residual(body, inputs === channels && stride === 1 ? undefined : projection)(x));
+  };
+}
+
+export function regnetY({ stages, groupWidth, size = 224 }: RegnetOptions) {
+  const blocks = stages.flatMap(([channels, depth]) =>
+    Array.from({ length: depth }, (_, i) => block(channels, i === 0 ? 2 : 1, groupWidth)),
+  );
+  return imageClassifier(
+    size,
+    chain(convNormRelu(32, 3, { stride: 2, padding: 1 }), ...blocks, globalAveragePool, flatten, linear(1000)),
+  );
+}
+
+export const regnetY800mf: ZooEntry = {
+  name: 'regnet_y_800mf',
+  title: 'RegNetY-800MF',
+  paper: 'Radosavovic et al., Designing Network Design Spaces, CVPR 2020, arXiv:2003.13678',
+  published: {
+    parameters: 6_432_512,
+    multiplyAccumulates: 834_000_000,
+    source: torchvision('RegNet_Y_800MF_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: regnetY({
+    stages: [
+      [64, 1],
+      [144, 3],
+      [320, 8],
+      [784, 2],
+    ],
+    groupWidth: 16,
+  }),
+};

@@ -1,0 +1,115 @@
+import { int, ints } from '../../../onnx/model/make-attributes.js';
+import { dimension, fixed, type Value } from '../../builder.js';
+import { globalAveragePool, maxPool } from '../../convolution.js';
+import type { ZooEntry } from '../../entry.js';
+import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
+import { imageClassifier } from '../image-classifier.js';
+
+/** A value of 8 bits and back, as quantizers write it around every operator. */
+const quantized: Layer = (x) => {
+  const { graph } = x;
+  const parameters = [graph.scalar('scale', 0.05), graph.zeros('zero_point', 'uint8', [])];
+  const small = graph.apply('QuantizeLinear', [x, ...parameters], { elementType: 'uint8', dims: x.dims });
+  return graph.apply('DequantizeLinear', [small, ...parameters], x);
+};
+
+/** A weight of 8 bits with a scale for each output. */
+function quantizedWeight(x: Value, dims: readonly number[], fanIn: number): Value {
+  const { graph } = x;
+  const outputs = dims[0] ?? 1;
+  const bound = Math.sqrt(6 / fanIn) / 127;
+  const inputs = [
+    graph.integerWeight('weight', 'int8', dims, 127),
+    graph.weight('scale', [outputs], bound / 2, bound),
+    graph.zeros('zero_point', 'int8', [outputs]),
+  ];
+  return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims }, [int('axis', 0)]);
+}
+
+/** A bias of 32 bits. */
+function quantizedBias(x: Value, outputs: number): Value {
+  const { graph } = x;
+  const inputs = [
+    graph.integerWeight('bias', 'int32', [outputs], 100),
+    graph.weight('scale', [outputs], 0.0005, 0.001),
+    graph.zeros('zero_point', 'int32', [outputs]),
+  ];
+  return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims: [outputs] }, [int('axis', 0)]);
+}
+
+/** Convolution into which the normalization after it was folded. */
+function convolution(channels: number, kernel: number, stride = 1): Layer {
+  return (x) => {
+    const inputs = fixed(x, 1);
+    const padding = (kernel - 1) / 2;
+    const size = (axis: number): number => Math.floor((fixed(x, axis) + 2 * padding - kernel) / stride) + 1;
+    const weight = quantizedWeight(x, [channels, inputs, kernel, kernel], inputs * kernel ** 2);
+    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, size(2), size(3)] };
+    return x.graph.apply('Conv', [x, weight, quantizedBias(x, channels)], output, [
+      ints('dilations', [1, 1]),
+      int('group', 1),
+      ints('kernel_shape', [kernel, kernel]),
+      ints('pads', [padding, padding, padding, padding]),
+      ints('strides', [stride, stride]),
+    ]);
+  };
+}
+
+function classifier(classes: number): Layer {
+  return (x) => {
+    const inputs = fixed(x, 1);
+    const weight = quantizedWeight(x, [classes, inputs], inputs);
+    const output = { elementType: x.elementType, dims: [dimension(x, 0), classes] };
+    return x.graph.apply('Gemm', [x, weight, quantizedBias(x, classes)], output, [int('transB', 1)]);
+  };
+}
+
+const convRelu = (channels: number, kernel: number, stride = 1): Layer =>
+  chain(convolution(channels, kernel, stride), relu, quantized);
+
+function block(width: number, stride: number): Layer {
+  const body = chain(convRelu(width, 1), convRelu(width, 3, stride), convolution(4 * width, 1), quantized);
+  const projection = chain(convolution(4 * width, 1, stride), quantized);
+  return (x) => {
+    const keepsShape = stride === 1 && fixed(x, 1) === 4 * width;
+    return chain(relu, quantized)(add(body(x), keepsShape ? x : projection(x)));
+  };
+}
+
+export function quantizedResnet(depths: readonly number[], size = 224) {
+  const blocks = depths.flatMap((depth, stage) =>
+    Array.from({ length: depth }, (_, i) => block(64 * 2 ** stage, i === 0 && stage > 0 ? 2 : 1)),
+  );
+  return imageClassifier(
+    size,
+    chain(
+      quantized,
+      convRelu(64, 7, 2),
+      maxPool(3, { stride: 2, padding: 1 }),
+      quantized,
+      ...blocks,
+      globalAveragePool,
+      quantized,
+      flatten,
+      quantized,
+      classifier(1000),
+    ),
+  );
+}
+
+/** ResNet-50 after static quantization: QuantizeLinear and DequantizeLinear around operators of float32. */
+export const resnet50Int8: ZooEntry = {
+  name: 'resnet50_int8',
+  title: 'ResNet-50, 8 bits (QDQ)',
+  paper: 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385',
+  published: {
+    // The scales and shifts of the normalizations became one bias for each of their 26,560 channels.
+    parameters: 25_557_032 - 26_560,
+    multiplyAccumulates: 4_089_000_000,
+    source:
+      'torchvision ResNet50_Weights.IMAGENET1K_V1: num_params, _ops; without one of the two numbers that a ' +
+      'normalization has for each channel, because normalizations are folded into convolutions',
+  },
+  dimensions: { batch: 1 },
+  define: quantizedResnet([3, 4, 6, 3]),
+};

@@ -1,0 +1,161 @@
+import { fixed, type Value } from '../../builder.js';
+import { conv, globalAveragePool, linear } from '../../convolution.js';
+import type { ZooEntry } from '../../entry.js';
+import { embedding } from '../../initialization.js';
+import { channelsFirst, channelsLast, slice } from '../../shaping.js';
+import {
+  add,
+  chain,
+  concat,
+  flatten,
+  gatherRows,
+  type Layer,
+  matMul,
+  mul,
+  reshape,
+  softmax,
+  split,
+  sub,
+  times,
+  transpose,
+  unsqueeze,
+} from '../../tensor.js';
+import { dense, gelu, layerNorm, project } from '../../transformer.js';
+import { imageClassifier, torchvision } from '../image-classifier.js';
+
+/** Height and width of a window, in patches. */
+const WINDOW = 7;
+const PIXELS = WINDOW ** 2;
+const SHIFT = 3;
+
+const norm = layerNorm(1e-5);
+
+/** [batch, height, width, channels] moved up and to the left, with what falls out at the other end. */
+function roll(x: Value, by: number): Value {
+  const along = (axis: 1 | 2): Layer => {
+    return (value) => {
+      const size = fixed(value, axis);
+      const start = by > 0 ? by : size + by;
+      return concat(axis, [slice(axis, start, size)(value), slice(axis, 0, start)(value)]);
+    };
+  };
+  return chain(along(1), along(2))(x);
+}
+
+/** [batch, window, pixel, channels]. */
+const windows: Layer = (x) => {
+  const [rows, columns, channels] = [fixed(x, 1) / WINDOW, fixed(x, 2) / WINDOW, fixed(x, 3)];
+  const parted = transpose(reshape(x, [0, rows, WINDOW, columns, WINDOW, channels]), [0, 1, 3, 2, 4, 5]);
+  return reshape(parted, [0, rows * columns, PIXELS, channels]);
+};
+
+/** The inverse of windows. */
+function merged(x: Value, height: number, width: number): Value {
+  const [rows, columns, channels] = [height / WINDOW, width / WINDOW, fixed(x, 3)];
+  const parted = reshape(x, [0, rows, columns, WINDOW, WINDOW, channels]);
+  return reshape(transpose(parted, [0, 1, 3, 2, 4, 5]), [0, height, width, channels]);
+}
+
+/** For each pair of pixels of a window, the row of the table of distances (the paper's equation 4). */
+function distances(): readonly number[] {
+  const side = 2 * WINDOW - 1;
+  const pixels = Array.from({ length: PIXELS }, (_, i) => [Math.floor(i / WINDOW), i % WINDOW] as const);
+  return pixels.flatMap(([y, x]) => pixels.map(([v, u]) => (y - v + WINDOW - 1) * side + (x - u + WINDOW - 1)));
+}
+
+/** What keeps pixels apart that came together by rolling, [window, 1, pixel, pixel]: low where their regions differ. */
+function regionMask(x: Value, height: number, width: number): Value {
+  const region = (at: number, size: number): number => (at < size - WINDOW ? 0 : at < size - SHIFT ? 1 : 2);
+  const numbers: number[] = [];
+  for (let row = 0; row < height; row += WINDOW) {
+    for (let column = 0; column < width; column += WINDOW) {
+      for (let pixel = 0; pixel < PIXELS; pixel++) {
+        const [v, u] = [row + Math.floor(pixel / WINDOW), column + (pixel % WINDOW)];
+        numbers.push(3 * region(v, height) + region(u, width));
+      }
+    }
+  }
+  const regions = reshape(x.graph.floats('regions', numbers), [-1, PIXELS]);
+  const difference = sub(unsqueeze(regions, [1, 2]), unsqueeze(regions, [1, 3]));
+  return times(-100)(mul(difference, difference));
+}
+
+function attention(heads: number, shift: number): Layer {
+  return (x) => {
+    const [height, width, channels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+    const parted = windows(shift > 0 ? roll(x, shift) : x);
+    const headsOf = (value: Value, perm: readonly number[]): Value =>
+      transpose(reshape(value, [0, 0, 0, heads, channels / heads]), perm);
+    const [query, key, value] = split(dense(3 * channels)(parted), 3) as [Value, Value, Value];
+    const scaled = mul(headsOf(query, [0, 1, 3, 2, 4]), x.graph.scalar('scale', (channels / heads) ** -0.5));
+    const table = embedding(x.graph, [(2 * WINDOW - 1) ** 2, heads]);
+    const ofDistances = gatherRows(table, x.graph.integers('distances', distances()));
+    const bias = transpose(reshape(ofDistances, [PIXELS, PIXELS, heads]), [2, 0, 1]);
+    const scores = add(matMul(scaled, headsOf(key, [0, 1, 3, 4, 2])), bias);
+    const masked = shift > 0 ? add(scores, regionMask(x, height, width)) : scores;
+    const mixed = transpose(matMul(softmax(masked), headsOf(value, [0, 1, 3, 2, 4])), [0, 1, 3, 2, 4]);
+    const output = merged(dense(channels)(reshape(mixed, [0, 0, 0, channels])), height, width);
+    return shift > 0 ? roll(output, -shift) : output;
+  };
+}
+
+/** Windows are shifted where there is more than one. */
+function block(heads: number, isShifted: boolean): Layer {
+  return (x) => {
+    const shift = isShifted && fixed(x, 1) > WINDOW ? SHIFT : 0;
+    const attended = add(x, chain(norm, attention(heads, shift))(x));
+    const channels = fixed(x, 3);
+    return add(attended, chain(norm, dense(4 * channels), gelu, dense(channels))(attended));
+  };
+}
+
+/** Squares of four patches become one. */
+const mergePatches: Layer = (x) => {
+  const [height, width, channels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+  const squares = transpose(reshape(x, [0, height / 2, 2, width / 2, 2, channels]), [0, 1, 3, 4, 2, 5]);
+  return chain(norm, project(2 * channels))(reshape(squares, [0, height / 2, width / 2, 4 * channels]));
+};
+
+interface SwinOptions {
+  readonly depths: readonly number[];
+  readonly width: number;
+  /** Of the first stage; each further stage has twice as many. */
+  readonly heads: number;
+  readonly size?: number;
+}
+
+export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
+  const stages = depths.map((depth, i) =>
+    chain(
+      ...(i === 0 ? [] : [mergePatches]),
+      ...Array.from({ length: depth }, (_, j) => block(heads * 2 ** i, j % 2 === 1)),
+    ),
+  );
+  return imageClassifier(
+    size,
+    chain(
+      conv(width, 4, { stride: 4 }),
+      channelsLast,
+      norm,
+      ...stages,
+      norm,
+      channelsFirst,
+      globalAveragePool,
+      flatten,
+      linear(1000),
+    ),
+  );
+}
+
+export const swinTiny: ZooEntry = {
+  name: 'swin_t',
+  title: 'Swin-T',
+  paper: 'Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030',
+  published: {
+    parameters: 28_288_354,
+    multiplyAccumulates: 4_491_000_000,
+    source: torchvision('Swin_T_Weights'),
+  },
+  dimensions: { batch: 1 },
+  define: swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 }),
+};

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { countMultiplyAccumulates, countParameters } from '../../../src/zoo/counts.js';
+import { MODERN } from '../../../src/zoo/architectures/modern/index.js';
+import { buildZooModel } from '../../../src/zoo/zoo.js';
+
+/** Half of the last digit of a number that its source rounds: torchvision to 10^6, Ultralytics 8.7 operations to 0.1. */
+function rounding(name: string, multiplyAccumulates: number): number {
+  if (name === 'yolov8n') return 0.05e9 / 2;
+  const isRounded = multiplyAccumulates % 1_000_000 === 0 || name === 'deeplabv3_resnet50';
+  return isRounded ? 500_000 : 0;
+}
+
+describe('the architectures of today are the size that was published', () => {
+  for (const { name, dimensions, published, paper, title } of MODERN) {
+    test(name, () => {
+      const model = buildZooModel(name);
+      assert.equal(countParameters(model), published.parameters);
+      if (published.multiplyAccumulates !== undefined) {
+        const counted = countMultiplyAccumulates(model, dimensions);
+        const difference = Math.abs(counted - published.multiplyAccumulates);
+        assert.ok(difference <= rounding(name, published.multiplyAccumulates), `${counted}`);
+      }
+      assert.match(paper, /20\d\d/);
+      assert.ok(published.source.length > 0 && title.length > 0);
+    });
+  }
+
+  test('work grows with the batch and with the sequence', () => {
+    const model = buildZooModel('llama_0.1b_decode');
+    const work = (batch: number, past: number): number => countMultiplyAccumulates(model, { batch, past });
+    assert.equal(work(2, 99), 2 * work(1, 99));
+    // Each further position is one more product of each query with a key, and of each weight with a value.
+    assert.equal(work(1, 100) - work(1, 99), 30 * 2 * 576);
+  });
+});
+
+test('the documentation shows the same numbers', async () => {
+  const page = await readFile(new URL('../../../../docs/zoo.md', import.meta.url), 'utf8');
+  for (const { name, title, dimensions } of MODERN) {
+    const model = buildZooModel(name);
+    const parameters = countParameters(model).toLocaleString('en-US');
+    const giga = (countMultiplyAccumulates(model, dimensions) / 1e9).toFixed(3);
+    const cells = [`\`zoo:${name}\``, title, model.graph.nodes.length, parameters, giga];
+    const pattern = cells.map((cell) => String(cell).replace(/[.()]/g, '\\$&')).join(' *\\| *');
+    assert.match(page, new RegExp(`\\| *${pattern} *\\|`));
+  }
+});
