@@ -9,8 +9,8 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { copies, doubling, emptyNodes } from './bombs.js';
-import { AGENT, directoryWith, openPlatform, submitted } from './fake-platform.js';
-import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
+import { AGENT, directoryWith, leaveAtWork, openPlatform, submitted } from './fake-platform.js';
+import { obedient } from './scripted-evaluation.js';
 
 const MIB = 2 ** 20;
 const ID = 'evaluation-1';
@@ -49,16 +49,7 @@ describe('a submission that makes a lot of work', deadline, () => {
 
   it('is read once, however long it waits for an agent', async (t) => {
     const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted());
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
-    before.platform.close();
+    await leaveAtWork(store, ID);
 
     const agents = directoryWith();
     let [reads, looks] = [0, 0];

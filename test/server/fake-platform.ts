@@ -7,7 +7,10 @@ import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { createDirectory, type LeasedDirectory } from '../../src/directory/agent-directory.js';
+import type { ResultStore } from '../../src/store/result-store.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
+import { until } from '../support/until.js';
+import { scripted, untilStopped } from './scripted-evaluation.js';
 
 export const AGENT = {
   address: '127.0.0.1:7070',
@@ -80,6 +83,20 @@ export async function openPlatform(
       return () => link.plugin.close();
     },
   };
+}
+
+/** Has an evaluation begin, and closes the platform in the middle of it, as a server that ends does. */
+export async function leaveAtWork(store: ResultStore, id: string, submitting = submitted()): Promise<void> {
+  const { platform, attach } = await openPlatform({ store });
+  attach(
+    scripted(async function* (_request, context) {
+      yield { kind: 'note', level: 'info', message: 'at work' };
+      await untilStopped(context);
+    }),
+  );
+  await platform.submit(id, submitting);
+  await until(async () => (await platform.get(id)).last?.event.kind === 'note');
+  platform.close();
 }
 
 const forever = new AbortController().signal;

@@ -4,7 +4,7 @@ import { evaluationCollections } from '../../src/evaluation/records.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { until } from '../support/until.js';
-import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
+import { AGENT, directoryWith, eventsOf, leaveAtWork, openPlatform, submitted } from './fake-platform.js';
 import { never, withChanges } from './changing-store.js';
 import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
 
@@ -78,16 +78,7 @@ describe('a server that is started again', deadline, () => {
 
   it('waits for an agent that comes back', async (t) => {
     const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted());
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
-    before.platform.close();
+    await leaveAtWork(store, ID);
 
     const agents = directoryWith();
     const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
@@ -101,16 +92,7 @@ describe('a server that is started again', deadline, () => {
   it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
     const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
     const store = await openMemoryStore();
-    const before = await openPlatform({ store });
-    before.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
-    await before.platform.submit(ID, submitted({ hardware: { cores: { min: 4 } } }));
-    await until(async () => (await before.platform.get(ID)).last?.event.kind === 'note');
-    before.platform.close();
+    await leaveAtWork(store, ID, submitted({ hardware: { cores: { min: 4 } } }));
 
     for (const { address } of agents.list()) agents.register({ ...AGENT, address, cores: 2 });
     const after = await openPlatform({ store, agents, limits: { retryMs: 20 } }, { resume: true });
