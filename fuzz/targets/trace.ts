@@ -40,7 +40,7 @@ function mutateStructure(text: string, random: Random): string {
 export const trace: Target = {
   name: 'trace',
   async seeds() {
-    const names = ['jaeger.json', 'onnxruntime.json', 'otlp.json', 'pytorch.json'];
+    const names = ['jaeger.json', 'onnxruntime.json', 'otlp.json', 'python.json', 'pytorch.json'];
     const files = await Promise.all(names.map((name) => readFile(join(FIXTURES, name))));
     return [...files, ...[CSV, LINES, CHROME].map((text) => Buffer.from(text))];
   },

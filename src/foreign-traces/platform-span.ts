@@ -18,6 +18,9 @@ export function traceIdOf(value: unknown): string | undefined {
 /** Name of the span of one execution of a whole model. */
 const PREDICT = 'c_predict';
 
+/** A run of bricks instead of a whole model has it. */
+const BRICKS_TAG = 'bricks';
+
 /**
  * Tags that describe the system of a trace, the most specific first; the others are joined where the first is missing.
  */
@@ -97,6 +100,12 @@ function countOf(value: unknown): number | undefined {
   return count >= 0 && count <= MOST_WORK ? count : undefined;
 }
 
+/** The operator by the name of an operation, less its scopes and its number: conv2d in resnet/conv2d_12. */
+function operatorIn(name: string): string {
+  const own = name.slice(name.lastIndexOf('/') + 1);
+  return own.replace(/(?<=.)_\d+$/, '');
+}
+
 /** The layer that a span stands for; undefined where it stands for none. */
 function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
   const named = PYTHON_NAME.exec(span.name)?.groups;
@@ -113,7 +122,7 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
   return {
     index,
     name: named?.['name'] ?? span.name,
-    operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? '',
+    operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? operatorIn(span.name),
     signature: textOf(span.tag('signature')),
     attributes: attributesOf(span.tag('attributes')),
     inputs: tensorsOf(span, 'input', ['input_shapes', 'input_shape']),
@@ -153,6 +162,7 @@ export function emitPlatformSpan(span: PlatformSpan, source: string, place: stri
   if (system !== undefined) emit({ kind: 'system', process, system }, place);
   const evaluated = levelOf(span.tag('evaluation_trace_level'));
   if (span.name === PREDICT || evaluated !== undefined) {
+    if (span.tag(BRICKS_TAG) !== undefined) return;
     const layersTraced = (evaluated ?? FRAMEWORK_LEVEL) >= FRAMEWORK_LEVEL;
     emit({ kind: 'whole', trace, traceId, process, layersTraced, durationsMs: [durationMs] }, place);
     return;

@@ -8,6 +8,7 @@ import { jaeger } from './jaeger.js';
 import { layerTableCsv, layerTableLines } from './layer-table.js';
 import { onnxruntime } from './onnxruntime.js';
 import { otlp } from './otlp.js';
+import { pythonSpans } from './python-spans.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
 /** Every format, those with the surest beginning first. */
@@ -15,6 +16,7 @@ const READERS = {
   otlp,
   jaeger,
   onnxruntime,
+  python: pythonSpans,
   chrome,
   jsonl: layerTableLines,
   csv: layerTableCsv,

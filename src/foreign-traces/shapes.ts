@@ -7,13 +7,14 @@ const MOST_CHARACTERS = 2 ** 16;
 
 /**
  * Shapes as text, as producers of traces write them: `1x3x224x224;64x3x7x7`, `[1, 3, 224, 224]`, `(1, 3)`,
- * `{1,64,56,56}`, `[[1,3,224,224],[64,3,7,7]]`. A scalar is `[]`, or nothing between two semicolons.
+ * `{1,64,56,56}`, `[[1,3,224,224],[64,3,7,7]]`, `torch.Size([1, 3, 224, 224])`. A scalar is `[]`, or nothing between two semicolons.
  *
  * @returns undefined where the text is none
  */
 export function parseShapes(text: string): number[][] | undefined {
   if (text.length > MOST_CHARACTERS) return undefined;
-  const plain = text.trim().replaceAll('(', '[').replaceAll(')', ']').replaceAll('{', '[').replaceAll('}', ']');
+  const bare = text.replaceAll(/torch\.Size\((\[[^[\]]*\])\)/g, '$1').trim();
+  const plain = bare.replaceAll('(', '[').replaceAll(')', ']').replaceAll('{', '[').replaceAll('}', ']');
   const parts = plain.includes('[') ? bracketed(plain) : plain.split(';');
   if (parts === undefined || parts.length > MOST_SHAPES) return undefined;
   const shapes = parts.map((part) => dimsOf(part));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readTrace } from '../../src/foreign-traces/read-trace.js';
+import { readText } from './trace-text.js';
 
 /** Each made by the program that its README names. */
 const FIXTURES = join(import.meta.dirname, '../../../test/foreign-traces/fixtures');
@@ -47,6 +48,25 @@ describe('traces of real producers', () => {
     ]);
   });
 
+  test("spans that the platform's Python agents save: layers of modules, and no warm-up", async () => {
+    const [model, ...others] = await readTrace(join(FIXTURES, 'python.json'));
+    assert(model !== undefined);
+    assert.deepEqual(others, []);
+    assert.equal(model.model, 'tiny_net');
+    assert.equal(model.system, 'AMD EPYC, pytorch');
+    assert.deepEqual(
+      model.layers.map(({ index, name, operator, inputs }) => [index, name, operator, inputs?.map(({ dims }) => dims)]),
+      [
+        ['0-0', 'conv1', 'Conv2d', [[1, 3, 32, 32]]],
+        ['0-1', 'relu', 'ReLU', [[1, 8, 32, 32]]],
+      ],
+    );
+    // The program that made the fixture gives run r of the first layer 400 + r microseconds; a warm-up takes 5 ms.
+    assert.deepEqual(model.layers[0]?.samplesMs, [0.4, 0.401, 0.402]);
+    assert.deepEqual(model.tracedWholeMs, [0.445, 0.447, 0.449]);
+    assert.deepEqual([model.wholeMs, model.traceIds.length], [[], 1]);
+  });
+
   test('a trace of PyTorch: the operators that the model called, and not those that they called', async () => {
     const [model] = await readTrace(join(FIXTURES, 'pytorch.json'), { model: 'tiny' });
     assert(model !== undefined);
@@ -61,5 +81,55 @@ describe('traces of real producers', () => {
     assert.equal(layers.length, 8);
     assert(layers.every(({ runs }) => runs === 3));
     assert.deepEqual(layers[0]?.inputs?.[1], { elementType: 'float32', dims: [8, 3, 3, 3] });
+  });
+});
+
+describe("layers of the platform's agents", () => {
+  /** A trace of one layer, as Jaeger's query service gives it. */
+  async function layerOf(operationName: string, tags: Readonly<Record<string, string>>) {
+    const all = { trace_level: 'FRAMEWORK_TRACE', layer_sequence_index: '0', ...tags };
+    const listed = Object.entries(all).map(([key, value]) => ({ key, type: 'string', value }));
+    const span = { traceID: 'a', spanID: 'b', operationName, startTime: 1, duration: 5, tags: listed, processID: 'p' };
+    const text = JSON.stringify({ data: [{ traceID: 'a', spans: [span], processes: {} }] });
+    const [model] = await readText(text, { model: 'tiny' });
+    return model?.layers[0];
+  }
+
+  test('without op_name have the operator of their name, less scopes and numbers', async () => {
+    const operators = { conv2d: 'conv2d', conv2d_12: 'conv2d', 'resnet/block_3/conv2d_12': 'conv2d', _12: '_12' };
+    for (const [name, operator] of Object.entries(operators)) {
+      assert.equal((await layerOf(name, { shape: '[1,8]' }))?.operator, operator);
+    }
+    assert.equal((await layerOf('conv2d_12', { op_name: 'Convolution' }))?.operator, 'Convolution');
+  });
+
+  test('of measured bricks are no runs of a model', async () => {
+    const tags = [{ key: 'evaluation_trace_level', type: 'string', value: 'MODEL_TRACE' }];
+    const run = { traceID: 'a', operationName: 'c_predict', startTime: 1, processID: 'p' };
+    const spans = [
+      { ...run, spanID: 'b', duration: 5, tags },
+      { ...run, spanID: 'c', duration: 7, tags: [...tags, { key: 'bricks', type: 'int64', value: 12 }] },
+    ];
+    const text = JSON.stringify({ data: [{ traceID: 'a', spans, processes: {} }] });
+    const [model] = await readText(text, { model: 'tiny' });
+    assert.deepEqual(model?.wholeMs, [0.005]);
+  });
+
+  test("have shapes as PyTorch's texts", async () => {
+    const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
+    const layer = await layerOf('0-1__conv1__Conv2d', shapes);
+    assert.deepEqual(
+      [layer?.inputs, layer?.outputs].map((tensors) => tensors?.map(({ dims }) => dims)),
+      [[[1, 3, 224, 224]], [[]]],
+    );
+    const several = await layerOf('conv', { input_shape: '(torch.Size([1, 3]), torch.Size([8, 3]))' });
+    assert.deepEqual(
+      several?.inputs?.map(({ dims }) => dims),
+      [
+        [1, 3],
+        [8, 3],
+      ],
+    );
+    assert.equal((await layerOf('conv', { input_shape: 'None' }))?.inputs, undefined);
   });
 });

@@ -29,6 +29,7 @@ function span(span_id: string, parent_span_id: string, changes: Partial<SpanDocu
 describe("a stored trace as Chrome's events", () => {
   interface ChromeEvent {
     readonly ph: string;
+    readonly cat?: string;
     readonly name: string;
     readonly pid: number;
     readonly tid?: number;
@@ -43,14 +44,25 @@ describe("a stored trace as Chrome's events", () => {
     return span(id.repeat(16), '', { start_unix_nano: at(startUs), end_unix_nano: at(endUs), ...changes });
   };
 
+  test('has category, thread and time of every event, as some readers ask', () => {
+    const events = eventsOf([span(ROOT, ''), span(CHILD, ROOT)]);
+    assert.equal(events.length, 3);
+    for (const { cat, tid, ts } of events) {
+      assert.deepEqual([typeof cat, typeof tid, typeof ts], ['string', 'number', 'number']);
+    }
+  });
+
   test('has each span with its times in microseconds, its attributes and ids', () => {
     const [process, event] = eventsOf([
       span(CHILD, ROOT, { attributes: { op_name: 'Conv' }, status: 'error', status_message: 'broken' }),
     ]);
     assert.deepEqual(process, {
       ph: 'M',
+      cat: '__metadata',
       name: 'process_name',
       pid: 1,
+      tid: 0,
+      ts: 0,
       args: { 'service.name': 'tested', 'process.pid': 7, name: 'tested' },
     });
     assert.deepEqual([event?.ph, event?.ts, event?.dur], ['X', 0, 176.565]);

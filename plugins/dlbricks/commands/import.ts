@@ -93,7 +93,8 @@ export function registerImport(parent: Command, host: CommandHost): void {
       'after',
       `
 Formats: onnxruntime (a profile), chrome (PyTorch's profiler, Perfetto,
---trace-out, trace export), jaeger, otlp, and layer tables as jsonl or csv;
+--trace-out, trace export), jaeger, otlp, python (spans that the platform's
+Python agents save), and layer tables as jsonl or csv;
 docs/traces.md lists the fields of each. Importing a file twice changes nothing,
 and a trace that is imported in two formats counts once.
 

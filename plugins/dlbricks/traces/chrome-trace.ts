@@ -23,15 +23,13 @@ const [PARTS_THREAD, WHOLE_THREAD] = [1, 2];
 
 function* eventsOf(model: TimedModel, pid: number): Generator<object> {
   const { name, system, title, parts, wholeMs } = model;
-  const label = (tid: number, text: string): object => ({
-    ph: 'M',
-    name: 'thread_name',
-    pid,
-    tid,
-    args: { name: text },
-  });
-  yield { ph: 'M', name: 'process_name', pid, args: { name } };
-  yield { ph: 'M', name: 'process_labels', pid, args: { labels: system } };
+  // Some readers ask for category, thread and time of every event, though metadata have no time.
+  const metadata = { ph: 'M', cat: '__metadata', pid, tid: 0, ts: 0 };
+  const label = (tid: number, text: string): object => {
+    return { ...metadata, name: 'thread_name', tid, args: { name: text } };
+  };
+  yield { ...metadata, name: 'process_name', args: { name } };
+  yield { ...metadata, name: 'process_labels', args: { labels: system } };
   yield label(PARTS_THREAD, title);
   const totalUs = parts.reduce((sum, { ms }) => sum + ms * 1000, 0);
   const context = { model_name: name, system, trace_level: 'APPLICATION_TRACE' };

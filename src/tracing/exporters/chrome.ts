@@ -58,7 +58,8 @@ export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
     const name = String(resource['service.name'] ?? 'unknown_service');
     const threads = threadsOf(own);
     return [
-      { ph: 'M', name: 'process_name', pid, args: { ...resource, name } },
+      // Some readers ask for these three of every event, though metadata have no time.
+      { ph: 'M', cat: '__metadata', name: 'process_name', pid, tid: 0, ts: 0, args: { ...resource, name } },
       ...own.map(({ span, startNano, endNano }, i) => ({
         ph: 'X',
         cat: String(span.attributes['trace_level'] ?? span.kind),

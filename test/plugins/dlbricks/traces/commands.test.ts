@@ -211,6 +211,10 @@ describe('dlbricks compose --from-traces', () => {
   test('what is written with --trace-out is read again, with the same estimate', deadline, async (t) => {
     const place = await workplaceHere(t);
     const first = await composed(place, '--from-traces', JAEGER, '--trace-out', 'estimate.json');
+    const { traceEvents } = JSON.parse(await readFile(place.path('estimate.json'), 'utf8')) as {
+      readonly traceEvents: readonly Readonly<Record<string, unknown>>[];
+    };
+    assert(traceEvents.every(({ cat, ts, tid }) => [cat, ts, tid].every((value) => value !== undefined)));
     const second = await composed(place, '--from-traces', 'estimate.json');
     const shown = ({ report }: typeof first) =>
       report.models.map(({ name, layers, estimate_ms: ms, end_to_end_ms: whole }) => ({
