@@ -25,6 +25,7 @@ export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { showEvent } from './evaluation/show-event.js';
+export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
 export { whileTelling } from './evaluation/while-telling.js';
 
 // What commands have in common.

@@ -168,7 +168,9 @@ async function planOf(
     prepare: prepareOrRefuse,
     signal,
     onModel({ name }, done) {
-      onEvent({ kind: 'measuring', label: `preparing ${name}`, done: preparing.before + done, total: preparing.total });
+      // Measurements are counted over the whole evaluation; how many there are is not known yet.
+      const label = `preparing ${name} (${preparing.before + done} of ${preparing.total} done)`;
+      onEvent({ kind: 'measuring', label, done: 0, total: 0 });
     },
   });
   const preparingMs = performance.now() - startMs;

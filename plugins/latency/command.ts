@@ -19,6 +19,9 @@ import {
   EXIT_PARTIAL,
   type InputOptions,
   loadBatches,
+  nameEvaluated,
+  nameFramework,
+  noteTrace,
   type OutputOptions,
   prepareOutputs,
   type ProtocolOptions,
@@ -84,6 +87,11 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   );
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
+  nameEvaluated({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
+  const [first = COMMAND_DEFAULTS.threads] = threads;
+  const system = await agent.system(runOptionsOf(first));
+  nameFramework(system);
+  noteTrace(progress);
   const settings = {
     protocol: askedProtocol(options),
     limits: DEFAULT_LIMITS,
@@ -95,8 +103,6 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     signal: host.signal,
     onEvent: (event) => showEvent(event, progress),
   }).finally(() => progress.stop());
-  const [first = COMMAND_DEFAULTS.threads] = threads;
-  const system = await agent.system(runOptionsOf(first));
   const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable);
   await writeShown(shownLatencies(result, { wide: options.wide ?? false }), outputs, host);
   if (host.signal.aborted) {

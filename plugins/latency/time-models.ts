@@ -60,7 +60,7 @@ async function taskOf(
   agent: BenchmarkAgent,
 ): Promise<Task> {
   const benchmark = await benchmarkOf(loaded, agent);
-  const request = { benchmark, runOptions: runOptionsOf(threads), protocol, limits, occasion: 1 };
+  const request = { benchmark, name: loaded.name, runOptions: runOptionsOf(threads), protocol, limits, occasion: 1 };
   const label = `${loaded.name}, batch ${batch}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
   return { label, request, sequences: 1 };
 }

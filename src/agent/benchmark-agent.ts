@@ -9,6 +9,8 @@ import type { LayerTrace } from './layer-trace.js';
 /** How to measure one benchmark. */
 export interface MeasureRequest {
   readonly benchmark: Benchmark;
+  /** What traces call it: the name of a whole model; absent for bricks, which have their signature. */
+  readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
   /** Each occasion needs another worker process. */

@@ -66,7 +66,9 @@ export function progressLine(
   { title, done, total, secondsLeft, label, within }: ProgressState,
   columns: number,
 ): string {
-  const share = total === 0 ? 1 : done / total;
+  // There is nothing to count yet.
+  if (total === 0) return fit(within === '' ? label : `${label} (${within})`, columns - 1);
+  const share = done / total;
   const percent = `${Math.floor(share * 100)}`.padStart(3);
   const count = `${String(done).padStart(String(total).length)}/${total}`;
   const parts = [

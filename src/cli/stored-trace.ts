@@ -1,11 +1,47 @@
 import { PlatformError } from '../base/errors.js';
+import { evaluationCollections } from '../evaluation/records.js';
+import { EVALUATION_SPAN } from '../evaluation/run/serve-plugin.js';
 import type { ResultStore } from '../store/result-store.js';
 import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 
-/** Roots of the traces in a store, the newest first. */
+/** Of version 00 of W3C's Trace Context: the trace's id is its second part. */
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+
+async function spansOf(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
+  const spans: SpanDocument[] = [];
+  for await (const span of store.collection(SPANS).find({ trace_id: traceId })) spans.push(span);
+  return spans.sort(byStart);
+}
+
+/** Stands for a trace whose root is elsewhere: the run of its evaluation, with the times of all of its spans. */
+function standInFor(spans: readonly SpanDocument[]): SpanDocument | undefined {
+  const [first] = spans;
+  if (first === undefined) return undefined;
+  const ends = spans.map(({ end_unix_nano: end }) => BigInt(end));
+  const last = ends.reduce((latest, end) => (end > latest ? end : latest));
+  const run = spans.find(({ name }) => name === EVALUATION_SPAN) ?? first;
+  return { ...run, start_unix_nano: first.start_unix_nano, end_unix_nano: `${last}` };
+}
+
+/** Ids of the traces of evaluations that clients began, whose roots only the clients have. */
+async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>> {
+  const traceIds = new Set<string>();
+  for await (const { traceContext } of evaluationCollections(store).records.find({})) {
+    const [, traceId] = TRACEPARENT.exec(traceContext['traceparent'] ?? '') ?? [];
+    if (traceId !== undefined) traceIds.add(traceId);
+  }
+  return traceIds;
+}
+
+/** The traces in a store, the newest first: the root of each, or what stands for it. */
 export async function storedRoots(store: ResultStore): Promise<readonly SpanDocument[]> {
   const roots: SpanDocument[] = [];
   for await (const root of store.collection(SPANS).find({ parent_span_id: '' })) roots.push(root);
+  const known = new Set(roots.map(({ trace_id: id }) => id));
+  for (const traceId of await submittedTraces(store)) {
+    const standIn = known.has(traceId) ? undefined : standInFor(await spansOf(store, traceId));
+    if (standIn !== undefined) roots.push(standIn);
+  }
   return roots.sort((a, b) => byStart(b, a));
 }
 
@@ -27,9 +63,8 @@ export async function storedTrace(store: ResultStore, id: string): Promise<reado
     }
     traceId = root.trace_id;
   }
-  const spans: SpanDocument[] = [];
-  for await (const span of store.collection(SPANS).find({ trace_id: traceId })) spans.push(span);
-  if (spans.length > 0) return spans.sort(byStart);
+  const spans = await spansOf(store, traceId);
+  if (spans.length > 0) return spans;
   throw new PlatformError(
     'not_found',
     `no trace ${id} is in the store; \`mlmodelscope trace list\` shows the traces in it`,

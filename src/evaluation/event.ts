@@ -100,7 +100,16 @@ export type PluginEvent = z.infer<typeof pluginEventSchema>;
 /** The events that the platform stores and sends for an evaluation. */
 export const platformEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('waiting'), reason: text }),
-  z.strictObject({ kind: z.literal('started'), plugin: text, pluginVersion: text, agent: text, attempt: count }),
+  z.strictObject({
+    kind: z.literal('started'),
+    plugin: text,
+    pluginVersion: text,
+    agent: text,
+    // Absent in events of older servers.
+    framework: text.optional(),
+    frameworkVersion: text.optional(),
+    attempt: count,
+  }),
   ...otherPluginEvents,
   // Stored with its result; sent without it to readers without access to the result.
   done.extend({ resultJson: resultJson.optional() }),

@@ -1,5 +1,5 @@
 import { messageOf, PlatformError } from '../base/errors.js';
-import type { AgentDirectory } from '../directory/agent-directory.js';
+import type { AgentDirectory, RegisteredAgent } from '../directory/agent-directory.js';
 import type { Collection } from '../store/collection.js';
 import { leased, registrationIn } from './attach.js';
 import { failure, type PlatformEvent } from '../evaluation/event.js';
@@ -39,6 +39,9 @@ const MAX_LOSSES = 3;
 /** Plugins that are attached, or about to be: their streams are open. */
 const MAX_PLUGINS = 256;
 
+/** Places in the queue that are told again when an evaluation comes to them. Every evaluation is told its first one. */
+const TOLD_PLACES = 10;
+
 /** The public description of an attached plugin. */
 export interface AttachedPlugin extends Registration {
   readonly running: number;
@@ -56,6 +59,9 @@ interface Prepared {
   /** As it travels. */
   readonly submission: Uint8Array;
   readonly agent: AgentEndpoint;
+  /** Of the agent. */
+  readonly framework: string;
+  readonly frameworkVersion: string;
 }
 
 /** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
@@ -128,6 +134,7 @@ export class Dispatcher {
     if (session === undefined) {
       this.#waiting.delete(job);
       void job.finish({ kind: 'cancelled' });
+      this.#tellPlaces();
       return;
     }
     session.stop(job.run);
@@ -141,14 +148,37 @@ export class Dispatcher {
     for (const session of this.#sessions) session.lose();
   }
 
+  /** Gives evaluations to plugins, and tells the others their places. */
   #dispatch(): void {
     if (this.#isClosed) return;
+    this.#assign();
+    this.#tellPlaces();
+  }
+
+  /** Tells evaluations whose plugin runs others how many are before them. */
+  #tellPlaces(): void {
+    const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
+    const waiting = new Map<string, number>();
+    for (const job of this.#waiting) {
+      const { plugin } = job.record;
+      if (!attached.has(plugin)) continue;
+      const place = (waiting.get(plugin) ?? 0) + 1;
+      waiting.set(plugin, place);
+      if (job.toldPlace === place || (job.toldPlace !== undefined && place > TOLD_PLACES)) continue;
+      job.toldPlace = place;
+      // Where the store fails, the next event fails as well, and says so.
+      void job.wait(`the plugin ${plugin} runs other evaluations; place ${place} in the queue`).catch(() => undefined);
+    }
+  }
+
+  #assign(): void {
     for (const job of [...this.#waiting]) {
       const session = [...this.#sessions].find((candidate) => {
         return candidate.registration.name === job.record.plugin && candidate.takeSlot();
       });
       if (session === undefined) continue;
       this.#waiting.delete(job);
+      job.toldPlace = undefined;
       this.#running.set(job, session);
       void this.#run(job, session);
     }
@@ -192,17 +222,18 @@ export class Dispatcher {
   /** @returns undefined where there is no agent yet */
   async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
     const requirements = (job.requirements ??= await this.#requirementsOf(job));
-    let agent: AgentEndpoint;
+    let agent: RegisteredAgent;
     try {
-      const { address, tls } = this.options.agents.choose((system) => unmetRequirements(requirements, system));
-      agent = { address, tls };
+      agent = this.options.agents.choose((system) => unmetRequirements(requirements, system));
     } catch (error) {
       const waitedMs = performance.now() - job.waitingSinceMs;
       if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
       await job.wait(error.message);
       return undefined;
     }
-    return { submission: await getSubmission(job.id, this.options.submissions), agent };
+    const { address, tls, framework, frameworkVersion } = agent;
+    const submission = await getSubmission(job.id, this.options.submissions);
+    return { submission, agent: { address, tls }, framework, frameworkVersion };
   }
 
   /** An evaluation that was submitted to another server. */
@@ -217,12 +248,14 @@ export class Dispatcher {
   }
 
   /** @returns whether the evaluation has ended */
-  async #runOn(job: EvaluationJob, session: PluginSession, { submission, agent }: Prepared): Promise<boolean> {
+  async #runOn(job: EvaluationJob, session: PluginSession, prepared: Prepared): Promise<boolean> {
     if (job.isCancelled) return false;
+    const { submission, agent, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;
     const run = await job.start();
     const { attempt } = run;
-    await job.log.append({ kind: 'started', plugin: name, pluginVersion: version, agent: agent.address, attempt });
+    const of = { plugin: name, pluginVersion: version, agent: agent.address, framework, frameworkVersion };
+    await job.log.append({ kind: 'started', ...of, attempt });
     const { silenceMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
     const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;

@@ -17,6 +17,8 @@ export class EvaluationJob {
   readonly #end: () => void;
   /** Whether it was cancelled. */
   isCancelled = false;
+  /** Its place among those that wait for its plugin, as it was told last; undefined while it does not wait. */
+  toldPlace: number | undefined;
   /** How often its plugin went away during a run in this process. */
   losses = 0;
   /** ms of performance.now() since when it has waited for its plugin or an agent. */

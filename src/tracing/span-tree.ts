@@ -33,16 +33,30 @@ function serviceOf({ resource }: SpanDocument): string {
   return `${String(resource['service.name'] ?? '')} ${String(resource['process.pid'] ?? '')}`.trim();
 }
 
+/** Attributes that a line has. */
+const TOLD = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code'];
+
+/** Digits of a signature that tell it from others. */
+const SHOWN_DIGITS = 12;
+
+/** The bricks that a span measures, where it measures no model. */
+function briefly(attributes: SpanDocument['attributes']): string | undefined {
+  const [signature, signatures] = [ownValue(attributes, 'signature'), ownValue(attributes, 'signatures')];
+  if (Array.isArray(signatures)) return `${signatures.length} bricks`;
+  if (typeof signature !== 'string' || ownValue(attributes, 'model_name') !== undefined) return undefined;
+  return signature.slice(0, SHOWN_DIGITS);
+}
+
 function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
   const { attributes } = span;
-  const told = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code']
-    .map((name) => ownValue(attributes, name))
-    .filter((value) => value !== undefined);
+  const told = TOLD.map((name) => ownValue(attributes, name)).filter((value) => value !== undefined);
+  const bricks = briefly(attributes);
   const service = serviceOf(span);
   const parts = [
     `${durationMsOf(span).toFixed(3)} ms`,
     span.name,
     ...told.map(String),
+    ...(bricks === undefined ? [] : [bricks]),
     ...(parent !== undefined && serviceOf(parent.span) === service ? [] : [`(${service})`]),
     ...(span.status === 'error' ? [`failed: ${span.status_message}`] : []),
   ];

@@ -1,7 +1,7 @@
 import type { TraceLevel } from './trace-level.js';
 
 /** A span's data beyond its name and times. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[]>>;
 
 export interface SpanOptions {
   /** The span is not made where the trace does not go as deep. */

@@ -37,9 +37,9 @@ describe('an evaluation', deadline, () => {
       }),
     );
     await platform.submit(ID, submitted());
-    const { address } = AGENT;
+    const { address: agent, framework, frameworkVersion } = AGENT;
     assert.deepEqual(await eventsOf(platform, ID), [
-      { kind: 'started', plugin: 'fake', pluginVersion: '1.2.3', agent: address, attempt: 1 },
+      { kind: 'started', plugin: 'fake', pluginVersion: '1.2.3', agent, framework, frameworkVersion, attempt: 1 },
       ...told.slice(0, -1),
       { kind: 'done', resultJson: '{"answer":42}', partial: false },
     ]);
@@ -125,6 +125,36 @@ describe('an evaluation', deadline, () => {
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
     assert.equal(stopped, true);
     assert.deepEqual((await eventsOf(platform, ID)).at(-1), { kind: 'cancelled' });
+  });
+
+  it('that waits for its plugin says so at once, and its place whenever that changes', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const ends: (() => void)[] = [];
+    attach(
+      scripted(async function* () {
+        await new Promise<void>((resolve) => ends.push(resolve));
+        yield DONE;
+      }),
+    );
+    const ids = ['evaluation-a', 'evaluation-b', 'evaluation-c'];
+    for (const id of ids) await platform.submit(id, submitted());
+    const place = (n: number) => `the plugin fake runs other evaluations; place ${n} in the queue`;
+    const last = async (id: string): Promise<unknown> => (await platform.get(id)).last?.event;
+    await until(async () => (await last('evaluation-c')) !== undefined);
+    assert.deepEqual(await last('evaluation-b'), { kind: 'waiting', reason: place(1) });
+    assert.deepEqual(await last('evaluation-c'), { kind: 'waiting', reason: place(2) });
+    for (const n of ids.keys()) {
+      await until(() => ends.length > n);
+      ends[n]?.();
+    }
+    const kinds = (await eventsOf(platform, 'evaluation-c')).map((event) => {
+      return event.kind === 'waiting' ? event.reason : event.kind;
+    });
+    assert.deepEqual(kinds, [place(2), place(1), 'started', 'done']);
+    assert.deepEqual(
+      (await eventsOf(platform, 'evaluation-a')).map(({ kind }) => kind),
+      ['started', 'done'],
+    );
   });
 
   it('that waits can be cancelled as well', async (t) => {

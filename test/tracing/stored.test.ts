@@ -31,6 +31,19 @@ describe('the store', () => {
 
     const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
     const spans = spansIn(stdout);
+    const root = spans.find(({ parentSpanId }) => parentSpanId === '');
+    assert.equal(/^trace ([0-9a-f]{32})$/m.exec(run.stderr)?.[1], root?.traceId);
+    const { model_name, batch_size, framework_name } = root?.attributes ?? {};
+    assert.deepEqual([model_name, Number(batch_size), framework_name], ['tiny', 1, 'onnxruntime']);
+    const measured = spans.filter(({ name }) => name === 'measure').map(({ attributes }) => attributes);
+    // Twice, and again where other processes disturbed it.
+    assert(measured.filter(({ model_name }) => model_name === 'tiny').length >= 2);
+    // What is measured alone besides is a call that does no work.
+    assert(measured.every(({ signature }) => /^[0-9a-f]{64}$/.test(String(signature))));
+    assert(spans.some(({ name, attributes }) => name === 'measure_bricks' && attributes['signatures'] !== undefined));
+    const shown = await place.run(['trace', 'show', 'latest']);
+    assert.match(shown.stdout, /ms {2}measure {2}tiny/);
+    assert.match(shown.stdout, /ms {2}measure_bricks {2}\d+ bricks/);
     const ids = new Set(spans.map(({ spanId }) => spanId));
     const outside = spans.filter(({ parentSpanId }) => !ids.has(parentSpanId));
     assert.deepEqual(

@@ -6,7 +6,11 @@ import {
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   type InputOptions,
+  nameEvaluated,
+  nameFramework,
+  noteTrace,
   prepareOutputs,
+  runOptionsOf,
   showEvent,
   writeShown,
 } from '../../../src/plugin-api.js';
@@ -49,6 +53,12 @@ export async function runAndReport(
     signal: host.signal,
     onEvent: (event: EvaluationEvent) => showEvent(event, progress),
   };
+  nameEvaluated({
+    models: estimations.flatMap(({ models }) => models),
+    batchSizes: estimations.map(({ batch }) => batch),
+  });
+  nameFramework(await agent.system(runOptionsOf(1)));
+  noteTrace(progress);
   const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
   const estimated = await runEstimations(started, context).finally(() => progress.stop());
   await writeShown(shownReports(estimated, options), outputs, host);

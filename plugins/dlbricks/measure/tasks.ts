@@ -115,8 +115,9 @@ export function wholeModelTasks(
   const which = occasion === FIRST_OCCASION ? 'whole' : 'whole, again';
   return distinctTasks(
     models.map(({ recipe, whole }) => {
-      const request = { benchmark: whole, runOptions, protocol, occasion, limits };
-      return { label: `${recipe.name} (${which})`, request, sequences: recipe.sequences.length };
+      const { name } = recipe;
+      const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
+      return { label: `${name} (${which})`, request, sequences: recipe.sequences.length };
     }),
   );
 }

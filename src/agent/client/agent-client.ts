@@ -66,11 +66,12 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     { index, request }: Numbered,
     { signal, onProgress }: MeasureOptions,
   ): Promise<MeasuredRequest> {
-    const { benchmark, runOptions, limits } = request;
+    const { benchmark, name, runOptions, limits } = request;
     const message = {
       benchmark: wire.toWireBenchmark(benchmark),
       runOptions,
       protocol: wire.toWireProtocol(request),
+      name,
     };
     const deadlineMs = limits.timeLimitMs + MEASURE_WAIT_MS;
     let measurement: Measurement | undefined;

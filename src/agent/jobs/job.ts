@@ -18,6 +18,8 @@ export const LIFELINE_FILE_DESCRIPTOR = 4;
 export interface MeasureJob {
   readonly kind: 'measure';
   readonly benchmark: Benchmark;
+  /** Of a whole model; see MeasureRequest. */
+  readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
   readonly occasion: number;
@@ -25,7 +27,7 @@ export interface MeasureJob {
 }
 
 /** Measures bricks in one graph; see measure-bricks.ts. */
-export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark'> {
+export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'> {
   readonly kind: 'measure-bricks';
   readonly bricks: readonly Benchmark[];
   /** Bytes to read in addition in every run. */

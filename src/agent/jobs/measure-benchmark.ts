@@ -28,11 +28,11 @@ function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
 
 async function takeSamples(
   benchmark: OpenBenchmark,
-  { protocol, runOptions: { threads } }: MeasureJob,
+  { name, protocol, runOptions: { threads } }: MeasureJob,
   context: MeasureContext,
 ): Promise<{ readonly samples: Samples; readonly sharing: Sharing }> {
   const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
-  recordRuns(context.recorder, timed);
+  recordRuns(context.recorder, timed, name === undefined ? { bricks: 1 } : {});
   const [runMs, warmupMs] = [timed.runs.map(runDurationMs), timed.warmups.map(runDurationMs)];
   return { samples: { kind: 'samples', runMs, warmupMs }, sharing: timed.sharing };
 }

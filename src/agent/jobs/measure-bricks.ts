@@ -126,7 +126,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
     try {
       const conditions = context.watchConditions();
       const { profile, ...timed } = await open.run(protocol);
-      recordRuns(context.recorder, timed, profile);
+      recordRuns(context.recorder, timed, { profile, bricks: bricks.length });
       const outcomes = outcomesOf(composite, profile, unwatchedMs);
       const [common, costs] = [
         { peakMemoryBytes: context.peakMemoryBytes(), conditions: withSharing(conditions(), timed.sharing) },

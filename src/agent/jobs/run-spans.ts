@@ -14,6 +14,8 @@ export interface RunSpansOptions {
   readonly level: TraceLevel;
   /** Of the same runs, by the framework itself. */
   readonly profile?: readonly ProfiledRun[] | undefined;
+  /** How many bricks ran instead of a whole model. */
+  readonly bricks?: number | undefined;
 }
 
 /** `[1,3,224,224]`, several separated by semicolons. */
@@ -60,7 +62,10 @@ function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): 
 }
 
 /** A span of each run. */
-export function runSpans(runs: readonly TimedRun[], { level, profile = [] }: RunSpansOptions): readonly TimedSpan[] {
+export function runSpans(
+  runs: readonly TimedRun[],
+  { level, profile = [], bricks }: RunSpansOptions,
+): readonly TimedSpan[] {
   return runs.map((run, position): TimedSpan => {
     const profiled = profile[position];
     return {
@@ -68,7 +73,12 @@ export function runSpans(runs: readonly TimedRun[], { level, profile = [] }: Run
       level: 'MODEL_TRACE',
       startUnixNano: unixNanoOf(run.startNs),
       durationNs: run.durationNs,
-      attributes: { evaluation_trace_level: level, batch_index: position },
+      attributes: {
+        evaluation_trace_level: level,
+        batch_index: position,
+        // So that nobody takes it for a run of the model.
+        ...(bricks === undefined ? {} : { bricks }),
+      },
       children: profiled === undefined ? [] : kernelSpans(run, profiled),
       error: undefined,
     };
@@ -94,12 +104,12 @@ function spanOfRuns(
 export function recordRuns(
   recorder: SpanRecorder,
   { warmups, runs }: TimedRuns,
-  profile?: readonly ProfiledRun[],
+  { profile, bricks }: Pick<RunSpansOptions, 'profile' | 'bricks'> = {},
 ): void {
   // Spans below the traced level are not made.
   if (!recorder.wants('APPLICATION_TRACE')) return;
   const level = profile === undefined ? 'MODEL_TRACE' : 'FRAMEWORK_TRACE';
-  const predictions = recorder.wants('MODEL_TRACE') ? runSpans(runs, { level, profile }) : [];
+  const predictions = recorder.wants('MODEL_TRACE') ? runSpans(runs, { level, profile, bricks }) : [];
   const counts = { num_warmup_batches: warmups.length, num_batches: runs.length };
   for (const span of spanOfRuns('warm_up', warmups, [], counts)) recorder.add(span);
   for (const span of spanOfRuns('evaluate', runs, predictions, counts)) recorder.add(span);

@@ -45,7 +45,7 @@ async function runProfiled(job: TraceJob, context: MeasureContext): Promise<Prof
   );
   try {
     const profiled = await orRefuse('run', () => open.run(job.protocol));
-    recordRuns(context.recorder, profiled, profiled.profile);
+    recordRuns(context.recorder, profiled, { profile: profiled.profile });
     return profiled;
   } finally {
     await open.close();

@@ -44,6 +44,9 @@ const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 /** One session and one run. */
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
+/** Longest name of a model in a trace. */
+const MOST_NAME_CHARACTERS = 1000;
+
 /** Part of the memory limit that the values of graphs may take which are optimized beside each other. */
 const SHARE_BESIDE = 1 / 8;
 
@@ -126,7 +129,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const onWaiting = (): void => {
         onProgress({ phase: 'waiting', runsDone: 0, runsTotal: setup.protocol.warmupRuns + setup.protocol.runs });
       };
-      const job = { kind: 'measure', benchmark, runOptions, ...setup } as const;
+      const name = request.name?.slice(0, MOST_NAME_CHARACTERS);
+      const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
       const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
       const system = describeSystem(machine, framework, runOptions);
       const measurement = toWireMeasurement(benchmark.signature, measured, system);

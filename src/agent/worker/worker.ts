@@ -15,6 +15,7 @@ import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
 import { WorkProbe } from '../jobs/core-probe.js';
+import { jobAttributes } from '../jobs/job-attributes.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
 /** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
@@ -120,7 +121,8 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   const recorder = new SpanRecorder(traceLevel);
   let result: JobResult;
   try {
-    const span = { level: 'APPLICATION_TRACE', attributes: { 'process.pid': process.pid } } as const;
+    const attributes = { 'process.pid': process.pid, ...jobAttributes(job) };
+    const span = { level: 'APPLICATION_TRACE', attributes } as const;
     result = await recorder.section(job.kind.replaceAll('-', '_'), span, () => resultOf(job, recorder));
   } catch (error) {
     const code = error instanceof PlatformError ? error.code : 'internal';

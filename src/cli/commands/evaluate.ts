@@ -6,6 +6,7 @@ import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
+import { nameEvaluated, noteTrace } from '../../evaluation/tell-of-trace.js';
 import { takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
@@ -66,10 +67,12 @@ async function evaluateWith(
   const outputs = await prepareOutputs(flags);
   const progress: Progress = host.progress(flags.quiet ?? false);
   const { signal } = host;
-  const { submission } = await submissionOf(path, {
+  const { loaded, submission } = await submissionOf(path, {
     signal,
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
+  nameEvaluated({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
+  noteTrace(progress);
   const id = randomUUID();
   const { plugin } = await client.submit(id, submission, signal);
   if (flags.detach !== undefined) {

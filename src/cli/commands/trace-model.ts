@@ -8,6 +8,7 @@ import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
+import { nameEvaluated, nameFramework } from '../../evaluation/tell-of-trace.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
@@ -119,6 +120,8 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       const agent = await host.connect(address, framework);
       const runOptions = runOptionsOf(threads);
       const system = await agent.system(runOptions);
+      nameEvaluated({ models: [loaded], batchSizes: [batch] });
+      nameFramework(system);
       const attributes = {
         model_name: name,
         framework_name: system.framework,

@@ -29,6 +29,9 @@ const FOLLOW_DEADLINE_MS = 10 * 60_000;
 /** A restarted server is back within seconds. */
 const RETRY_MS = 1000;
 
+/** How long a server may take to end the stream after the last event. */
+const END_LIMIT_MS = 2000;
+
 /** How long a server may be away while an evaluation is followed. */
 const OUTAGE_LIMIT_MS = 60_000;
 
@@ -68,6 +71,15 @@ function codeOf(error: unknown): ErrorCode | undefined {
 function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
   if (logged.event.kind !== 'done' || parts.length === 0) return logged;
   return { ...logged, event: { ...logged.event, resultJson: parts.join('') } };
+}
+
+/** Waits for the end of a stream that has nothing more to say, so that its call ends well. It is cut off otherwise. */
+async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, END_LIMIT_MS)));
+  const ended = Promise.resolve(answers?.next()).catch(() => undefined);
+  await Promise.race([ended, limit]);
+  clearTimeout(timer);
 }
 
 /** Connects with the first call. */
@@ -125,6 +137,7 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
         const logged = eventIn(event);
         if (logged === undefined) continue;
         after = Math.max(after, logged.sequence);
+        if (isFinal(logged.event)) await untilEnd(answers);
         yield withResult(logged, parts);
         if (isFinal(logged.event)) return;
       }

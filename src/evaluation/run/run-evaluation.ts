@@ -3,7 +3,10 @@ import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import { runOptionsOf } from '../../measurement/system.js';
+import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import type { ResultStore } from '../../store/result-store.js';
+import { activeTracing } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
 import {
   type EvaluationEvent,
@@ -16,6 +19,7 @@ import {
 } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
+import { nameEvaluated, nameFramework } from '../tell-of-trace.js';
 
 /** Settings of all runs of a plugin. */
 export interface PluginTools {
@@ -64,6 +68,15 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
   throw wrong(schemaProblems(parsed.error).join('; '));
 }
 
+/** Names what is run on the span of the run. */
+async function describeRun({ models, manifest }: LoadedEvaluation, agent: BenchmarkAgent): Promise<void> {
+  if (activeTracing() === undefined) return;
+  nameEvaluated({ models, batchSizes: [manifest.batch_size] });
+  // An agent that does not answer ends the evaluation in its own place.
+  const system = await agent.system(runOptionsOf(manifest.threads)).catch(() => undefined);
+  if (system !== undefined) nameFramework(system);
+}
+
 async function* eventsOf(
   evaluation: Evaluation,
   run: Run<Submission>,
@@ -77,6 +90,7 @@ async function* eventsOf(
     yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
   const agent = connect(run.agent);
+  await describeRun(loaded, agent);
   const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
   let isAnswering = true;
   try {

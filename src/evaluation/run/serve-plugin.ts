@@ -6,6 +6,9 @@ import { manifestJsonSchema } from '../manifest-schema.js';
 import type { Submission } from '../submission.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
+/** Name of the span of a run. */
+export const EVALUATION_SPAN = 'evaluation';
+
 /** Renewals per lease, of which two may be lost. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -50,7 +53,7 @@ export async function servePlugin(
   function inTraceOf(run: Run<Submission>): Promise<void> {
     const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>
-      traced('evaluation', { level: 'APPLICATION_TRACE', attributes }, () => start(run));
+      traced(EVALUATION_SPAN, { level: 'APPLICATION_TRACE', attributes }, () => start(run));
     return activeTracing()?.under(run.traceContext, work) ?? work();
   }
 

@@ -71,6 +71,25 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
 }
 
 describe('an evaluation', () => {
+  test('counts its measurements from the first event to the last, without going back', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const request = requestFor(models, { measureEndToEnd: true });
+    const { events } = await run(request, { agent, store: await openMemoryStore() });
+    const counts = events.flatMap((event) => (event.kind === 'measuring' ? [event] : []));
+    assert.deepEqual(
+      counts.slice(0, 2).map(({ label, done, total }) => [label, done, total]),
+      [
+        ['preparing one (0 of 2 done)', 0, 0],
+        ['preparing two (0 of 2 done)', 0, 0],
+      ],
+    );
+    for (const [i, { done, total }] of counts.entries()) {
+      assert(done >= (counts[i - 1]?.done ?? 0) && total >= (counts[i - 1]?.total ?? 0) && done <= total);
+    }
+    // The bricks, and each model twice.
+    assert.equal(counts.at(-1)?.total, UNIQUE + 4);
+  });
+
   test('measures every brick once and adds up what was measured', async () => {
     await fc.assert(
       fc.asyncProperty(generatedModels(), fc.integer({ min: 1, max: 5 }), async (generated, granularity) => {
@@ -118,9 +137,12 @@ describe('an evaluation', () => {
       (result?.bricks ?? []).map(({ protocol }) => protocol.runs);
     assert.deepEqual([...new Set(runsOf(results[0]))], [PROTOCOL.runs]);
     assert.deepEqual([...new Set(runsOf(results[2]))], [PROTOCOL.runs - 1]);
-    // One count over all models that are prepared, then one over all measurements.
-    const counts = events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total}`] : []));
-    assert.deepEqual(counts.slice(0, 3), ['0/3', '1/3', '2/3']);
+    // One count over all models that are prepared, in words, then one over all measurements.
+    const measuring = events.flatMap((event) => (event.kind === 'measuring' ? [event] : []));
+    const prepared = measuring.slice(0, 3).map(({ label }) => /\((\d of \d) done\)$/.exec(label)?.[1]);
+    assert.deepEqual(prepared, ['0 of 3', '1 of 3', '2 of 3']);
+    const counts = measuring.map(({ done, total }) => `${done}/${total}`);
+    assert.deepEqual(counts.slice(0, 3), ['0/0', '0/0', '0/0']);
     assert.deepEqual(counts.slice(3), ['0/7', '1/7', '2/7', '3/7', '4/7', '5/7', '6/7']);
   });
 
@@ -211,7 +233,10 @@ describe('an evaluation', () => {
 
     assert.deepEqual(
       events.flatMap((event) => (event.kind === 'measuring' ? [`${event.done}/${event.total} ${event.label}`] : [])),
-      ['0/2 preparing one', '0/2 preparing two', '0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
+      [
+        ...['0/0 preparing one (0 of 2 done)', '0/0 preparing two (0 of 2 done)'],
+        ...['0/4 one: Relu', '1/4 one: Neg', '2/4 one: Abs', '3/4 two: Exp'],
+      ],
     );
   });
 
