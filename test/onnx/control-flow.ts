@@ -1,7 +1,7 @@
 import { floats, graph, graphAttribute, int, integers, model, node, tensor, tensorAttribute, value } from './protos.js';
 
-/** Large enough that a runtime would put them into a file of their own. */
-const SIZE = 64;
+/** Weights of 100 KiB: a runtime would put them into a file of their own, and they share bytes while a graph is optimized. */
+const SIZE = 160;
 const weights = (name: string) => floats(name, new Array<number>(SIZE * SIZE).fill(0.01), [SIZE, SIZE]);
 const lasting = integers(
   '',

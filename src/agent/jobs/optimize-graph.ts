@@ -53,7 +53,8 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
       throw refusalOf(error, 'open');
     });
-    const read = withSizes(await readModel(path, { keepsExternalData: keepsWeights }), benchmark);
+    // The files of large weights are gone.
+    const read = withSizes(await readModel(path, { keepsExternalData: false }), benchmark);
     const { graph, ...model } = hoistSubgraphWeights(read);
     const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
     // Of a graph with its own weights, the kernels are all that is looked at.
