@@ -14,7 +14,7 @@ export type { TableResult } from './base/exporters/exporter.js';
 export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
 export { dimensionOption, wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
-export { type Column, drawTable, textTable } from './base/text-table.js';
+export { type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { wrap } from './base/wrap.js';
 

@@ -32,16 +32,9 @@ function widthOf(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }
 
-/** The text with its middle left out, where it is longer than that. */
-function shortened(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const end = Math.ceil((length - 1) / 2);
-  return `${text.slice(0, length - 1 - end)}…${text.slice(text.length - end)}`;
-}
-
 /**
- * Draws a table within a width. It breaks titles before their unit first, then leaves out columns, and at last shortens
- * the texts of the first column.
+ * Draws a table within a width. It breaks titles before their unit first, then leaves out columns, and at last breaks and
+ * shortens the texts of the widest columns on the left.
  */
 export function fittingTable<Row>(
   columns: readonly Column<Row>[],
@@ -49,10 +42,9 @@ export function fittingTable<Row>(
   { width = Infinity, dispensable, bold = (text) => text }: Fitting,
 ): FittedTable {
   let shown = columns;
-  const draw = (titleOf: (title: string) => string, longestName = Infinity): string => {
+  const draw = (titleOf: (title: string) => string, longest?: readonly number[]): string => {
     const table = textTable(shown, rows);
-    const cells = table.rows.map(([name = '', ...others]) => [shortened(name, longestName), ...others]);
-    return drawTable({ ...table, rows: cells, titles: table.titles.map(titleOf) });
+    return drawTable({ ...table, titles: table.titles.map(titleOf) }, longest);
   };
   const inTwoLines = (title: string): string => title.split(' (').map(bold).join('\n(');
   let text = draw(bold);
@@ -66,10 +58,21 @@ export function fittingTable<Row>(
     text = draw(inTwoLines);
   }
   const excess = widthOf(text) - width;
-  const [first] = shown;
-  if (excess > 0 && first !== undefined) {
-    const longest = Math.max(0, ...rows.map((row) => first.cell(row).length));
-    text = draw(inTwoLines, Math.max(SHORTEST_CELL, longest - excess));
-  }
+  if (excess > 0) text = draw(inTwoLines, narrowed(shown, rows, excess));
   return { text, leftOut };
+}
+
+/** Characters that the cells of each column may have, so that the table is narrower: texts on the left give, the widest first. */
+function narrowed<Row>(columns: readonly Column<Row>[], rows: readonly Row[], excess: number): readonly number[] {
+  const longest = columns.map(({ align, cell }) =>
+    align === 'left' ? Math.max(0, ...rows.map((row) => cell(row).length)) : Infinity,
+  );
+  const byWidth = [...longest.entries()].filter(([, length]) => length < Infinity).sort(([, a], [, b]) => b - a);
+  let left = excess;
+  for (const [column, length] of byWidth) {
+    const taken = Math.min(left, Math.max(0, length - SHORTEST_CELL));
+    longest[column] = length - taken;
+    left -= taken;
+  }
+  return longest;
 }

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { oneLine } from './one-line.js';
+import { wrap } from './wrap.js';
 
 type Align = 'left' | 'right';
 
@@ -26,14 +27,34 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
   };
 }
 
-/** A table with borders, for terminals; its last line is not ended. */
-export function drawTable({ titles, aligns, rows }: TextTable): string {
+/** The text with its middle left out, where it is longer than that. */
+function shortened(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = Math.ceil((length - 1) / 2);
+  return `${text.slice(0, length - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
+function inLines(cell: string, longest: number): string {
+  if (cell.length <= longest) return cell;
+  return wrap(cell, longest, '')
+    .split('\n')
+    .map((line) => shortened(line, longest))
+    .join('\n');
+}
+
+/**
+ * A table with borders, for terminals; its last line is not ended.
+ *
+ * @param longest characters of a line that each column's cells may have: longer cells are broken between words, and long
+ *   words are shortened
+ */
+export function drawTable({ titles, aligns, rows }: TextTable, longest: readonly number[] = []): string {
   const table = new Table({
     head: [...titles],
     colAligns: aligns === undefined ? [] : [...aligns],
     style: { head: [], border: [], compact: true },
   });
   // Names are untrusted: none may begin another row or control the terminal.
-  table.push(...rows.map((row) => row.map(oneLine)));
+  table.push(...rows.map((row) => row.map((cell, column) => inLines(oneLine(cell), longest[column] ?? Infinity))));
   return table.toString();
 }

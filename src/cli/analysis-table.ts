@@ -2,6 +2,7 @@ import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
+import { wrap } from '../base/wrap.js';
 import type { Column } from '../base/text-table.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
@@ -41,5 +42,5 @@ export function analysisText({ table, notes }: TableResult, width: number | unde
   // What an analysis is about stands first.
   const dispensable = table.titles.slice(1).reverse();
   const fitted = fittingTable(columns, table.rows, { width, dispensable });
-  return `${[fitted.text, ...leftOutLines(fitted, width), ...notes].join('\n')}\n`;
+  return `${[fitted.text, ...leftOutLines(fitted, width), ...notes.map((note) => wrap(note, width ?? Infinity, '  '))].join('\n')}\n`;
 }

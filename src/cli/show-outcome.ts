@@ -1,5 +1,6 @@
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
-import { type Column, drawTable, textTable } from '../base/text-table.js';
+import { fittingTable } from '../base/fitting-table.js';
+import { type Column, textTable } from '../base/text-table.js';
 import { type Outputs, writeShown } from '../command/outputs.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
@@ -24,7 +25,6 @@ const COLUMNS: readonly Column<EstimateEvent>[] = [
 
 /** What every plugin tells: a row for each estimate. */
 function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
-  const table = textTable(COLUMNS, estimates);
   return {
     result: () => ({
       document: resultOf(done),
@@ -34,10 +34,10 @@ function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
           return [model, latencyMs, lowMs, highMs, coverage];
         }),
       },
-      table,
+      table: textTable(COLUMNS, estimates),
       notes: [],
     }),
-    text: () => `${drawTable(table)}\n`,
+    text: ({ width }) => `${fittingTable(COLUMNS, estimates, { width, dispensable: ['coverage'] }).text}\n`,
   };
 }
 

@@ -129,11 +129,13 @@ export function askedProtocol(
   };
 }
 
+/** Describes `--store`. @param what is kept there */
+export function storeDescription(what: string): string {
+  return `where ${what} are kept: a folder, or mongodb://HOST/DATABASE (default: MLMODELSCOPE_STORE, or in your data folder)`;
+}
+
 export function addStoreOption(command: Command): Command {
-  return command.option(
-    '--store <uri>',
-    'where measurements are kept: a path, or memory: (default: in your data folder, or MLMODELSCOPE_STORE)',
-  );
+  return command.option('--store <uri>', storeDescription('measurements'));
 }
 
 /** Nobody is left with an unknown option who names an agent as other commands name a server. */

@@ -4,7 +4,7 @@ import type { Measurement } from './measurement.js';
 const MOST_OTHERS_SHARE = 0.1;
 
 /** The operating system counts in ticks of 10 ms, so that fewer than three may be an error of counting. */
-const LEAST_OTHERS_MS = 30;
+export const LEAST_OTHERS_MS = 30;
 
 /**
  * Share of the processors' time that went to other processes and other machines while a measurement was taken; 0 where it is

@@ -1,5 +1,5 @@
 import type { Conditions } from './conditions.js';
-import { isCoreShared, isUnderLoad } from './disturbance.js';
+import { isCoreShared, isUnderLoad, LEAST_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
 /** Causes of noise, and their remedies. */
@@ -21,10 +21,12 @@ function shareOf(
   all: readonly Conditions[],
   kind: 'stealMs' | 'othersMs' | 'throttledMs',
   ofCores: (conditions: Conditions) => number,
+  leastMs = 0,
 ): number {
   const known = all.filter((conditions) => conditions[kind] !== undefined);
   const total = known.reduce((sum, conditions) => sum + conditions.wallMs * ofCores(conditions), 0);
-  return total === 0 ? 0 : known.reduce((sum, conditions) => sum + (conditions[kind] ?? 0), 0) / total;
+  const taken = known.reduce((sum, conditions) => sum + (conditions[kind] ?? 0), 0);
+  return total === 0 || taken < leastMs ? 0 : taken / total;
 }
 
 function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; readonly highest: number } | undefined {
@@ -53,8 +55,8 @@ export interface MachineFacts {
 export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   const { conditions: all, threads, cores, again, shared, disturbed } = facts;
   const allCores = (conditions: Conditions): number => conditions.cores;
-  const steal = shareOf(all, 'stealMs', allCores);
-  const otherLoad = shareOf(all, 'othersMs', allCores);
+  const steal = shareOf(all, 'stealMs', allCores, LEAST_OTHERS_MS);
+  const otherLoad = shareOf(all, 'othersMs', allCores, LEAST_OTHERS_MS);
   const throttled = shareOf(all, 'throttledMs', () => 1);
   const frequency = frequencyRange(all);
   const warnings: NoiseWarning[] = [];

@@ -16,6 +16,10 @@ const ABOUT_ONE_MODEL: ReadonlySet<ErrorCode> = new Set(['model', 'unsupported',
  * @throws what it gets where that is no error about one model
  */
 export function unusableModel(name: string, error: unknown): UnusableModel {
-  if (error instanceof PlatformError && ABOUT_ONE_MODEL.has(error.code)) return { name, reason: error.message };
+  if (error instanceof PlatformError && ABOUT_ONE_MODEL.has(error.code)) {
+    // Its messages begin with the file, which is its name as a rule.
+    const start = `${name}: `;
+    return { name, reason: error.message.startsWith(start) ? error.message.slice(start.length) : error.message };
+  }
   throw error;
 }

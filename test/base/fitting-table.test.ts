@@ -43,4 +43,20 @@ describe('a table that has to fit', () => {
     assert.ok(widthOf(text) <= 50, text);
     assert.match(text, /│ models\S*…\S*\.onnx │ 12\.34 ± 1\.2 % │/);
   });
+
+  it('has long texts in several lines rather than short names', () => {
+    const description = 'a description of many words, which needs much more room than there is in one line';
+    const columns: readonly Column<Row>[] = [
+      { title: 'name', align: 'left', cell: () => 'zoo:resnet50' },
+      { title: 'description', align: 'left', cell: () => description },
+    ];
+    const { text } = fittingTable(columns, ROWS.slice(0, 1), { width: 50, dispensable: [] });
+    assert.ok(widthOf(text) <= 50, text);
+    assert.match(text, /│ zoo:resnet50 │/);
+    const cells = text
+      .split('\n')
+      .slice(3, -1)
+      .map((line) => (line.split('│')[2] ?? '').trim());
+    assert.equal(cells.join(' '), description);
+  });
 });

@@ -105,3 +105,39 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
     assert(!terminal.output().includes(`${ESCAPE}]`));
   });
 });
+
+describe('a terminal of 80 columns', { ...deadline, skip: needsTerminal }, () => {
+  it('is wide enough for every table, also where a model has a long name', async (t) => {
+    const place = await workplace(t);
+    const model = `a-model-with-a-rather-long-name-${'of-a-network-'.repeat(4)}.onnx`;
+    await place.write(model, chain(['Relu', 'Tanh']));
+    await place.run(['dlbricks', 'validate', model, ...LAYER_CUT, ...QUICK]);
+    const tables = [
+      ['dlbricks', 'compose', model, ...LAYER_CUT, ...QUICK, '--wide'],
+      ['dlbricks', 'share', model, ...LAYER_CUT, ...QUICK],
+      ['latency', model, ...QUICK, '--wide', '--batch', '1,2'],
+      ['trace', 'model', model, '--runs', '3'],
+      ['trace', 'list'],
+      ['store', 'info'],
+      ['store', 'list'],
+      ['registry', 'models'],
+      ['registry', 'agents'],
+      ['analyze'],
+      ['analyze', 'latency', 'runs'],
+    ];
+    for (const args of tables) {
+      const terminal = onTerminal(t, place, args, 80);
+      await terminal.ended;
+      const rows = terminal
+        .output()
+        .split(/[\r\n]+/)
+        .filter((line) => /[┌│├└]/.test(line));
+      assert.ok(rows.length > 3, `no table: ${args.join(' ')}`);
+      for (const row of rows) {
+        const shown = row.slice(row.search(/[┌│├└]/)).replaceAll(/\u001b\[[\d;]*m/g, '');
+        assert.ok(shown.length <= 80, `${args.join(' ')}: ${shown}`);
+        assert.match(shown, /[┐│┤┘]$/, args.join(' '));
+      }
+    }
+  });
+});

@@ -150,6 +150,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: (place) => place.write('hardware.yml', 'dlspec: hardware/v1\n'),
   },
+  'what is taken again, of a command that a server runs': {
+    args: ['evaluate', 'evaluation.yml', '--remeasure', 'all'],
+    says: /--remeasure is of 'mlmodelscope dlbricks run MANIFEST' and 'mlmodelscope latency'/,
+    code: 2,
+  },
   'a percentile that there is not': {
     args: ['latency', MODEL, '--percentiles', '50,100'],
     says: /numbers above 0 and below 100, as in 50,90,99\.9/,

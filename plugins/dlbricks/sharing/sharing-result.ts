@@ -82,7 +82,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 /** Titles of the columns that a narrow terminal leaves out, the least important first. */
-const DISPENSABLE = ['layers', 'own repeats', 'in others', 'measured', 'sequences', 'unique bricks'];
+const DISPENSABLE = ['layers', 'own repeats', 'measured', 'sequences', 'in others', 'unique bricks'];
 
 function notesOf(
   { sequences, unique }: Sharing,

@@ -3,10 +3,12 @@ import { PlatformError } from '../../base/errors.js';
 import { TABLE_EXPORTERS } from '../../base/exporters/index.js';
 import { writeResult } from '../../base/output-file.js';
 import type { Analysis } from '../../evaluation/analysis.js';
+import { STORE } from './store-option.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
 import { suggestion } from '../../base/suggestion.js';
-import { drawTable } from '../../base/text-table.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import type { Column } from '../../base/text-table.js';
 import { analysisResult, analysisText } from '../analysis-table.js';
 
 interface AnalyzeOptions {
@@ -49,11 +51,23 @@ function named<T extends { readonly name: string }>(name: string, known: readonl
   throw new PlatformError('usage', `there is no ${what} ${name}; ${advice}`);
 }
 
-function list(plugins: readonly Plugin[]): string {
-  const rows = plugins.flatMap(({ name, analyses = [] }) =>
-    analyses.map((analysis) => [name, analysis.name, settingNames(analysis).join(', '), analysis.description]),
-  );
-  return `${drawTable({ titles: ['plugin', 'analysis', 'settings', 'description'], rows })}\n`;
+interface ListedAnalysis {
+  readonly plugin: string;
+  readonly analysis: Analysis;
+}
+
+const LIST_COLUMNS: readonly Column<ListedAnalysis>[] = [
+  { title: 'plugin', align: 'left', cell: ({ plugin }) => plugin },
+  { title: 'analysis', align: 'left', cell: ({ analysis }) => analysis.name },
+  { title: 'settings', align: 'left', cell: ({ analysis }) => settingNames(analysis).join(', ') },
+  { title: 'description', align: 'left', cell: ({ analysis }) => analysis.description },
+];
+
+function list(plugins: readonly Plugin[], width: number | undefined): string {
+  const listed = plugins.flatMap(({ name, analyses = [] }) => {
+    return analyses.map((analysis): ListedAnalysis => ({ plugin: name, analysis }));
+  });
+  return `${fittingTable(LIST_COLUMNS, listed, { width, dispensable: [] }).text}\n`;
 }
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
@@ -82,14 +96,14 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
       'a setting of the analysis, JSON or text; may be repeated',
       (assignment: string, before: readonly string[] = []) => [...before, assignment],
     )
-    .option('--store <uri>', 'a folder, or mongodb://HOST/DATABASE; default: MLMODELSCOPE_STORE or your own')
+    .option(...STORE)
     .option('--export-json <file>', 'write the table as JSON; - is standard output')
     .option('--export-csv <file>', 'write the table as CSV')
     .option('--export-markdown <file>', 'write the table as Markdown')
     .addHelpText('after', "\nExample:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'")
     .action(async (pluginName: string | undefined, analysisName: string | undefined, options: AnalyzeOptions) => {
       if (pluginName === undefined) {
-        host.print(list(plugins));
+        host.print(list(plugins, host.columns?.out));
         return;
       }
       const plugin = named(
@@ -98,7 +112,7 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
         'plugin with analyses named',
       );
       const { analyses = [] } = plugin;
-      if (analysisName === undefined) host.print(list([plugin]));
+      if (analysisName === undefined) host.print(list([plugin], host.columns?.out));
       else await analyze(named(analysisName, analyses, `analysis of ${pluginName} named`), options, host);
     });
 }

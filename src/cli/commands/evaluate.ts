@@ -1,7 +1,13 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
-import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
+import {
+  addQuietOption,
+  addTableOptions,
+  addWideOption,
+  type OutputOptions,
+  storeDescription,
+} from '../../command/options.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
@@ -23,6 +29,13 @@ interface EvaluateFlags extends OutputOptions {
   readonly framework?: FrameworkName;
   readonly json?: true;
   readonly wide?: true;
+}
+
+/** Measurements are taken again by the commands that measure on this machine's store. */
+function refuseRemeasure(): never {
+  throw new InvalidArgumentError(
+    "--remeasure is of 'mlmodelscope dlbricks run MANIFEST' and 'mlmodelscope latency'; or delete with 'mlmodelscope store prune', and evaluate again",
+  );
 }
 
 function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
@@ -101,9 +114,10 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .description('Submit an evaluation manifest, show its progress, and print its result')
     .argument('<manifest>', 'evaluation manifest (.yml)')
     .addOption(serverOption('server that runs the evaluation (default: this process runs it)'))
+    .addOption(new Option('--remeasure <which>').argParser(refuseRemeasure).hideHelp())
     .option('--detach', 'only submit, and print the id')
     .option('--json', 'print the result document instead of the table')
-    .option('--store <uri>', 'where measurements are kept, without a server')
+    .option('--store <uri>', `without a server, ${storeDescription('measurements')}`)
     .addOption(
       new Option('--framework <name>', 'framework that runs the models, without a server').choices(FRAMEWORK_NAMES),
     );

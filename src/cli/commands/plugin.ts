@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { storeDescription } from '../../command/options.js';
 import { PlatformError } from '../../base/errors.js';
 import { attachPlugin } from '../../evaluation/run/attach-plugin.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
@@ -38,7 +39,7 @@ export function registerPluginCommand(program: Command, host: OwnedHost, plugins
     .description("Run a plugin's evaluations for a server, in this process, until stopped with Ctrl-C")
     .argument('<name>', 'name of the plugin, as in manifests')
     .addOption(serverOption('address of the server').makeOptionMandatory())
-    .option('--store <uri>', 'where measurements are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
+    .option('--store <uri>', storeDescription('measurements'))
     .addOption(new Option('--of-parent', 'end when standard input does').hideHelp())
     .addOption(new Option('--plain-server', 'without TLS between this process and a server on loopback').hideHelp())
     .addHelpText(

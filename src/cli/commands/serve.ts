@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { storeDescription } from '../../command/options.js';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
@@ -51,7 +52,7 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
     .command('serve')
     .description('Serve the platform over gRPC: registry of agents, evaluations, plugins, until stopped with Ctrl-C')
     .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_SERVER))
-    .option('--store <uri>', 'where evaluations are kept (default: in your data folder, or MLMODELSCOPE_STORE)')
+    .option('--store <uri>', storeDescription('evaluations'))
     .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
     .option('--no-plugins', 'run no plugins here; plugins connect by themselves')
     .addHelpText(

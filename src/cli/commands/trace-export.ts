@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { storeDescription } from '../../command/options.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { SPAN_EXPORTERS, type SpanFormat } from '../../tracing/exporters/index.js';
 import { storedTrace } from '../stored-trace.js';
@@ -19,7 +20,7 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
     )
     .argument('<id>', 'id of the trace, its first digits, or latest')
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('jaeger'))
-    .option('--store <uri>', 'where traces are kept')
+    .option('--store <uri>', storeDescription('traces'))
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format chrome > trace.json')
     .action(async (id: string, { format, store: uri }: ExportOptions) => {
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);

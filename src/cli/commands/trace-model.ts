@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addAgentOptions, type AgentOptions } from '../../command/options.js';
+import { addAgentOptions, type AgentOptions, storeDescription } from '../../command/options.js';
 import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
@@ -96,7 +96,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .description("Time each kernel of a model by the runtime's own profile, and show the cost of the profile")
     .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest');
   addAgentOptions(command)
-    .option('--store <uri>', 'where the trace is kept')
+    .option('--store <uri>', storeDescription('traces'))
     .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
     .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, MOST_THREADS), defaultThreads())

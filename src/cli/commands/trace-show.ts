@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { storeDescription } from '../../command/options.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Column } from '../../base/text-table.js';
@@ -31,7 +32,7 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
   trace
     .command('list')
     .description('List the traces in the store, the newest first')
-    .option('--store <uri>', 'where traces are kept')
+    .option('--store <uri>', storeDescription('traces'))
     .addHelpText('after', '\nExample:\n  mlmodelscope trace list')
     .action(async ({ store: uri }: { store?: string }) => {
       const roots = await storedRoots(await host.openStore(uri, { access: 'read' }));
@@ -42,7 +43,7 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
     .command('show')
     .description('Show a trace as a tree: duration, name and attributes of each span')
     .argument('<id>', 'id of the trace, its first digits, or latest')
-    .option('--store <uri>', 'where traces are kept')
+    .option('--store <uri>', storeDescription('traces'))
     .addHelpText('after', '\nExample:\n  mlmodelscope trace show latest')
     .action(async (id: string, { store: uri }: { store?: string }) => {
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);

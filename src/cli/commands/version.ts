@@ -18,6 +18,7 @@ export function registerVersionCommand(program: Command, host: CommandHost, plug
   program
     .command('version')
     .description('Show the versions of the platform, its plugins, the frameworks and Node')
+    .addHelpText('after', '\nExample:\n  mlmodelscope version')
     .action(() => {
       const lines = [
         `mlmodelscope ${PLATFORM_VERSION}`,

@@ -44,6 +44,14 @@ describe('a warning of noise', () => {
     assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
   });
 
+  // The operating system counts in ticks of 10 ms.
+  test('is not made of two ticks during runs of some milliseconds', () => {
+    assert.deepEqual(
+      warningsOf([under({ wallMs: 5, othersMs: 10, stealMs: 10 }), under({ wallMs: 5, othersMs: 10 })]),
+      [],
+    );
+  });
+
   test('counts the measurements during which another machine ran on the same core, and names them once', () => {
     const calm = Array.from({ length: 3 }, () => under({ othersMs: 0, sharedShare: 0, droppedRuns: 9 }));
     assert.deepEqual(warningsOf(calm), []);
