@@ -152,7 +152,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'what is taken again, of a command that a server runs': {
     args: ['evaluate', 'evaluation.yml', '--remeasure', 'all'],
-    says: /--remeasure is of 'mlmodelscope dlbricks run MANIFEST' and 'mlmodelscope latency'/,
+    says: /the manifest says what is taken again, as settings: \{ remeasure: all \}/,
     code: 2,
   },
   'a percentile that there is not': {

@@ -31,10 +31,10 @@ interface EvaluateFlags extends OutputOptions {
   readonly wide?: true;
 }
 
-/** Measurements are taken again by the commands that measure on this machine's store. */
+/** Nobody is left with an unknown option whom a warning tells to measure again. */
 function refuseRemeasure(): never {
   throw new InvalidArgumentError(
-    "--remeasure is of 'mlmodelscope dlbricks run MANIFEST' and 'mlmodelscope latency'; or delete with 'mlmodelscope store prune', and evaluate again",
+    "the manifest says what is taken again, as settings: { remeasure: all }; --remeasure is of 'mlmodelscope dlbricks run' and 'mlmodelscope latency'",
   );
 }
 
