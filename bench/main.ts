@@ -18,7 +18,9 @@ print(
 );
 
 const { model, layers, layersPerSecond } = benchmarkDecompose();
-print(`decompose ${model} (${layers} layers, the most in the zoo): ${Math.round(layersPerSecond)} layers/s`);
+print(
+  `decompose ${model} (${layers} layers, the most of the well-known architectures): ${Math.round(layersPerSecond)} layers/s`,
+);
 
 for (const { weights, weightBytes, seconds, peakRssMb } of await benchmarkReadModel()) {
   const size = (weightBytes / 1e9).toFixed(2);

@@ -11,12 +11,16 @@ export interface SmallNetwork {
   readonly dimensions?: Readonly<Record<string, number>>;
 }
 
-/** Small architectures load and run in the real runtime, and so does each of their bricks, at either cut. */
-export function runsSmall(title: string, networks: Readonly<Record<string, SmallNetwork>>): void {
+/** Small architectures load and run in the real runtime, and so does each of their bricks at these cuts. */
+export function runsSmall(
+  title: string,
+  networks: Readonly<Record<string, SmallNetwork>>,
+  cuts: readonly ('layer' | 'kernel')[] = ['layer', 'kernel'],
+): void {
   describe(title, { timeout: 300_000 }, () => {
     const agent = agentForSuite();
     for (const [name, { define, dimensions = {} }] of Object.entries(networks)) {
-      for (const cut of ['layer', 'kernel'] as const) {
+      for (const cut of cuts) {
         test(`${name} runs, whole and as bricks of the ${cut} cut`, async () => {
           const builder = new GraphBuilder(name, 1);
           define(builder);

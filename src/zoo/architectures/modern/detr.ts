@@ -2,7 +2,21 @@ import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, convNormRelu, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, type Layer, matMul, mul, relu, reshape, sigmoid, softmax, transpose } from '../../tensor.js';
+import { expand } from '../../shaping.js';
+import {
+  add,
+  chain,
+  firstSlice,
+  type Layer,
+  matMul,
+  mul,
+  relu,
+  reshape,
+  sigmoid,
+  softmax,
+  times,
+  transpose,
+} from '../../tensor.js';
 import { dense, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../../transformer.js';
 import { bottleneckOf, stages } from '../resnet.js';
 
@@ -75,13 +89,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
 
 /** The decoder starts from zeros, which take the batch of the image. */
 function nothing(memory: Value, queries: number): Value {
-  const { graph } = memory;
-  const output = { elementType: memory.elementType, dims: memory.dims.with(1, 1) };
-  const bounds = [graph.integers('starts', [0]), graph.integers('ends', [1]), graph.integers('axes', [1])];
-  const first = graph.apply('Slice', [memory, ...bounds], output);
-  const zeros = mul(first, graph.scalar('zero', 0));
-  const shape = graph.integers('shape', [1, queries, 1]);
-  return graph.apply('Expand', [zeros, shape], { elementType: memory.elementType, dims: memory.dims.with(1, queries) });
+  return expand(times(0)(firstSlice(memory)), [1, queries, 1]);
 }
 
 export const detrResnet50: ZooEntry = {
