@@ -31,12 +31,13 @@ const HOUSES = [
   {
     folder: 'plugins/dlbricks',
     levels: [
-      ['cut'],
+      ['cut', 'plots'],
       ['bricks'],
       ['estimate', 'exchange'],
       ['measure'],
       ['report'],
       ['sharing', 'traces'],
+      ['sweep'],
       ['settings.ts', 'evaluate.ts'],
       ['estimation.ts'],
       ['analyses', 'commands', 'evaluation.ts'],

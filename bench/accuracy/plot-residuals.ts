@@ -1,5 +1,5 @@
-import { LABEL, widthOf } from './labels.js';
-import { escaped, line, type Plot, PLOT, signedScale, svg, text } from './svg.js';
+import { LABEL, widthOf } from '../../plugins/dlbricks/plots/labels.js';
+import { escaped, line, type Plot, PLOT, signedScale, svg, text } from '../../plugins/dlbricks/plots/svg.js';
 
 /** An estimate beside what was measured; in ms. */
 export interface Residual {

@@ -1,5 +1,15 @@
-import { LABEL, labelsBeside, widthOf } from './labels.js';
-import { escaped, line, linearScale, logScale, type Plot, type Point, PLOT, svg, text } from './svg.js';
+import { LABEL, labelsBeside, widthOf } from '../../plugins/dlbricks/plots/labels.js';
+import {
+  escaped,
+  line,
+  linearScale,
+  logScale,
+  type Plot,
+  type Point,
+  PLOT,
+  svg,
+  text,
+} from '../../plugins/dlbricks/plots/svg.js';
 
 const BANDS = [
   { share: 0.1, fill: '#bf8700', label: '±10 %' },

@@ -4,6 +4,7 @@ import { registerGenerate } from './commands/generate.js';
 import { registerImport } from './commands/import.js';
 import { registerRun } from './commands/run.js';
 import { registerShare } from './commands/share.js';
+import { registerSweep } from './commands/sweep.js';
 import { registerValidate } from './commands/validate.js';
 import { dlbricksEvaluation } from './evaluation.js';
 import { spread } from './analyses/spread.js';
@@ -27,6 +28,7 @@ const plugin: Plugin = {
       .addHelpText('after', EXAMPLES);
     registerRun(command, host);
     registerValidate(command, host);
+    registerSweep(command, host);
     registerShare(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);

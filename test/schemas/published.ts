@@ -5,6 +5,7 @@ import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';
 import dlbricks from '../../plugins/dlbricks/index.js';
 import { reportsJsonSchema } from '../../plugins/dlbricks/report/json-schema.js';
 import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js';
+import { sweepSchema } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
 import latency from '../../plugins/latency/index.js';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
@@ -34,6 +35,7 @@ const FILES: Readonly<Record<string, object>> = {
   recipe: z.toJSONSchema(recipeSchema),
   results: resultsJsonSchema(),
   sharing: z.toJSONSchema(sharingSchema),
+  sweep: z.toJSONSchema(sweepSchema),
   reports: reportsJsonSchema(),
   'trace-report': z.toJSONSchema(traceReportSchema),
   latency: z.toJSONSchema(latencyResultSchema),

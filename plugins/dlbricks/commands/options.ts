@@ -146,6 +146,12 @@ export function addSweepReportingOptions(command: Command): Command {
   return addPlaceOptions(addProtocolOptions(addSweepOptions(addInputOptions(addGraphOptions(command)))));
 }
 
+/** Adds the options of a command that reports on models and has options of its own for the cut. */
+export function addUncutReportingOptions(command: Command): Command {
+  const measuring = addProtocolOptions(addThreadsOption(addBatchOption(addInputOptions(command))));
+  return addQuietOption(addTableOptions(addAgentOptions(addStoreOption(measuring))));
+}
+
 /** How models are cut. */
 export function cutOf(options: CutOptions & { readonly threads?: number }): CutSettings {
   const { cut, granularity, keep_dynamic: keepDynamic } = settingsOf(options);

@@ -14,7 +14,7 @@ import {
   showEvent,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { type Estimation, runEstimations } from '../estimation.js';
+import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
 import type { PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
@@ -27,16 +27,16 @@ export const INTERRUPTED = 'interrupted; everything measured so far is kept, and
 export type PlannedEstimation = Omit<Estimation, 'startMs'>;
 
 /**
- * Measures the missing bricks, composes and reports; shared by `run` and `validate`.
+ * Measures the missing bricks and composes, with progress.
  *
  * @throws PlatformError `usage` for a dimension or an input that none of the models has
  */
-export async function runAndReport(
+export async function runWithProgress(
   estimations: readonly PlannedEstimation[],
   agent: BenchmarkAgent,
-  options: PlaceOptions & InputOptions,
+  options: InputOptions & Pick<PlaceOptions, 'store' | 'quiet'>,
   host: CommandHost,
-): Promise<void> {
+): Promise<readonly Estimated[]> {
   // Dimensions of a model that was not read are not known.
   if (estimations.every(({ unusable = [] }) => unusable.length === 0)) {
     checkInputs(
@@ -44,9 +44,8 @@ export async function runAndReport(
       options,
     );
   }
-  const outputs = await prepareOutputs(options);
   const store = await host.openStore(options.store);
-  const progress = host.progress(outputs.quiet);
+  const progress = host.progress(options.quiet ?? false);
   const context = {
     agent,
     store,
@@ -60,12 +59,32 @@ export async function runAndReport(
   nameFramework(await agent.system(runOptionsOf(1)));
   noteTrace(progress);
   const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
-  const estimated = await runEstimations(started, context).finally(() => progress.stop());
-  await writeShown(shownReports(estimated, options), outputs, host);
+  return runEstimations(started, context).finally(() => progress.stop());
+}
+
+/** Sets the exit code of a command that estimated: whether it was interrupted, or does not cover all models. */
+export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost): void {
   if (estimated.some(({ result }) => result.interrupted)) {
     host.warn(INTERRUPTED);
     host.setExitCode(EXIT_INTERRUPTED);
   } else if (estimated.some(({ report }) => report.models.some(({ missing }) => missing.length > 0))) {
     host.setExitCode(EXIT_PARTIAL);
   }
+}
+
+/**
+ * Measures the missing bricks, composes and reports; shared by `run` and `validate`.
+ *
+ * @throws PlatformError as {@link runWithProgress}
+ */
+export async function runAndReport(
+  estimations: readonly PlannedEstimation[],
+  agent: BenchmarkAgent,
+  options: PlaceOptions & InputOptions,
+  host: CommandHost,
+): Promise<void> {
+  const outputs = await prepareOutputs(options);
+  const estimated = await runWithProgress(estimations, agent, options, host);
+  await writeShown(shownReports(estimated, options), outputs, host);
+  setExitCodeOf(estimated, host);
 }

@@ -16,7 +16,7 @@ import { granularityOf, prepareOrRefuse } from '../bricks/prepare-model.js';
 import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
-import { heatMapSvg } from '../sharing/heat-map.js';
+import { heatMapSvg } from '../plots/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';

@@ -114,6 +114,11 @@ function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   return all === 0 ? 1 : shared / all;
 }
 
+/** For each two models, the different bricks that both have over those that at least one has; row by row. */
+export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): readonly (readonly number[])[] {
+  return bricksOfModels.map((one) => bricksOfModels.map((other) => jaccard(one, other)));
+}
+
 /**
  * Computes how much models share. Linear in their size, except for the matrix.
  *
@@ -122,10 +127,9 @@ function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
   const all = models.map((model) => keyed(model, system, observations));
   const byBrick = modelsByBrick(all);
-  const sets = all.map(({ keys }) => new Set(keys));
   return {
     models: all.map((model) => sharingOf(model, byBrick, all.length > 1)),
-    jaccard: sets.map((one) => sets.map((other) => jaccard(one, other))),
+    jaccard: jaccardAmong(all.map(({ keys }) => new Set(keys))),
     sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),
     unique: byBrick.size,
   };

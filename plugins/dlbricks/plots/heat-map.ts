@@ -1,3 +1,5 @@
+import { text } from './svg.js';
+
 /** A matrix of shares from 0 to 1 with names for its rows and columns. */
 export interface HeatMap {
   readonly title: string;
@@ -11,14 +13,6 @@ const FONT = 12;
 const CHARACTER = 7;
 const TOP = 44;
 const EDGE = 12;
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-function text(x: number, y: number, content: string, attributes = ''): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escaped(content)}</text>`;
-}
 
 /** White for nothing, dark for everything; ColorBrewer's Blues at its ends. */
 function colorOf(share: number): string {

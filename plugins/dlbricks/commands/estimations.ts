@@ -1,0 +1,35 @@
+import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest } from '../../../src/plugin-api.js';
+import { estimationsOfManifest } from './manifest-estimations.js';
+import { estimationsOfModels } from './model-estimations.js';
+import type { RunOptions } from './options.js';
+import type { PlannedEstimation } from './run-and-report.js';
+
+/** Whether a reference is to be read as an evaluation: a manifest of that kind, or one with mistakes. */
+async function isEvaluation(reference: string): Promise<boolean> {
+  return isManifestPath(reference) && (await kindOfManifest(reference)) !== 'model';
+}
+
+/**
+ * The estimations of evaluations and models, in the order of the command line; the models are one evaluation together.
+ *
+ * @throws PlatformError as estimationsOfManifest and estimationsOfModels
+ */
+export async function estimationsOf(
+  references: readonly string[],
+  options: RunOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+): Promise<readonly PlannedEstimation[]> {
+  const areEvaluations = await Promise.all(references.map(isEvaluation));
+  const models = references.filter((_, index) => areEvaluations[index] !== true);
+  const canBeNone = models.length < references.length;
+  const estimations: PlannedEstimation[] = [];
+  for (const [index, reference] of references.entries()) {
+    if (areEvaluations[index] === true) {
+      estimations.push(...(await estimationsOfManifest(reference, options, agent, host)));
+    } else if (index === areEvaluations.indexOf(false)) {
+      estimations.push(...(await estimationsOfModels(models, options, host, { measureEndToEnd: false, canBeNone })));
+    }
+  }
+  return estimations;
+}

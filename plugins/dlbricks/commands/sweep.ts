@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  addReuseOptions,
+  type BenchmarkAgent,
+  type CommandHost,
+  PlatformError,
+  prepareOutputs,
+  requireWritable,
+  wholeNumberOption,
+  writeResult,
+  writeShown,
+} from '../../../src/plugin-api.js';
+import { granularityOf } from '../bricks/prepare-model.js';
+import { type Cut, CUTS } from '../cut/cut.js';
+import { type Settings, settingsSchema } from '../settings.js';
+import { sweepPlots } from '../sweep/sweep-plots.js';
+import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
+import { estimationsOf } from './estimations.js';
+import { addPrecisionOptions, addUncutReportingOptions, type RunOptions } from './options.js';
+import { type PlannedEstimation, runWithProgress, setExitCodeOf } from './run-and-report.js';
+
+/** The default of the cut, whatever it is. */
+const AUTO = 'auto';
+
+const DEFAULT_CUT = settingsSchema.parse({}).cut;
+
+type Granularity = number | typeof AUTO;
+
+interface SweepCommandOptions extends Omit<RunOptions, 'cut' | 'granularity' | 'batch' | 'threads'> {
+  readonly cut: readonly Cut[];
+  readonly granularity: readonly Granularity[];
+  readonly batch?: number;
+  readonly threads?: number;
+  readonly plots?: string;
+}
+
+const HELP = `
+Each whole model is measured once, and each different brick once for all cuts
+and lengths in which it appears. What the store has is not measured again, so
+that an interrupted sweep continues. The table has a line for each cut and
+length; --export-csv has a record for each model as well.
+
+Plots are SVG files: normalized latency of each model, the three ratios of
+costs (docs/measuring.md), the share of unique bricks, and for each cut and
+length the Jaccard index of each two models.
+
+Examples:
+  mlmodelscope dlbricks sweep zoo:resnet18 zoo:vgg16 --granularity 1,2,4
+  mlmodelscope dlbricks sweep manifests/evaluations/quickstart.yml \\
+    --cut layer,kernel --granularity 1,2,3,4,5,6 --plots out/plots`;
+
+const listOf = <T>(parse: (text: string) => T) => {
+  return (text: string): readonly T[] => [...new Set(text.split(',').map((part) => parse(part.trim())))];
+};
+
+function cutOption(text: string): Cut {
+  const found = CUTS.find((cut) => cut === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`expected a list of ${CUTS.join(' and ')}`);
+}
+
+const lengthOption = wholeNumberOption(1, 1_000_000);
+
+function granularityOption(text: string): Granularity {
+  return text === AUTO ? AUTO : lengthOption(text);
+}
+
+/** How models are cut in one part of the sweep. */
+interface Configuration extends Pick<Settings, 'cut' | 'granularity'> {
+  readonly isDefault: boolean;
+}
+
+/** Each cut with each length once, also where the default is one of the others. */
+function configurationsOf({ cut: cuts, granularity: lengths }: SweepCommandOptions, together: boolean) {
+  const found = new Map<string, Configuration>();
+  for (const cut of cuts) {
+    const byDefault = granularityOf({ cut }, together);
+    for (const length of lengths) {
+      const granularity = length === AUTO ? byDefault : length;
+      found.set(`${cut} ${granularity}`, { cut, granularity, isDefault: granularity === byDefault });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The one estimation that the references name, before it is cut. */
+async function toSweep(
+  references: readonly string[],
+  options: SweepCommandOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+): Promise<PlannedEstimation> {
+  const { cut: _, granularity: __, batch, threads, ...rest } = options;
+  const one = { ...rest, ...(batch && { batch: [batch] }), ...(threads && { threads: [threads] }) };
+  const [estimation, ...others] = await estimationsOf(references, one, agent, host);
+  if (estimation !== undefined && others.length === 0) return estimation;
+  throw new PlatformError('usage', 'a sweep takes one evaluation, or models; put all models into one evaluation');
+}
+
+async function writePlots(folder: string, sweep: Sweep): Promise<void> {
+  for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(folder, file), svg());
+}
+
+/** `dlbricks sweep EVALUATION`, `dlbricks sweep MODEL...` */
+export function registerSweep(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('sweep')
+    .description('Compare cuts and lengths of bricks: estimates, errors, costs and what is shared')
+    .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME')
+    .addOption(
+      new Option('-G, --granularity <n,...>', `lengths of the longest brick, as in 1,2,${AUTO}`)
+        .argParser(listOf(granularityOption))
+        .default([AUTO], AUTO),
+    )
+    .addOption(
+      new Option('--cut <cut,...>', 'graphs that are cut, as in layer,kernel')
+        .argParser(listOf(cutOption))
+        .default([DEFAULT_CUT], DEFAULT_CUT),
+    );
+  addReuseOptions(addPrecisionOptions(addUncutReportingOptions(command)))
+    .option('--plots <folder>', 'draw the figures as SVG files')
+    .addHelpText('after', HELP)
+    .action(async (references: string[], options: SweepCommandOptions) => {
+      const outputs = await prepareOutputs(options);
+      if (options.plots !== undefined) await requireWritable(join(options.plots, 'ratios.svg'));
+      const agent = await host.connect(options.agent, options.framework);
+      const estimation = await toSweep(references, options, agent, host);
+      const configurations = configurationsOf(options, await agent.measuresTogether());
+      const estimations = configurations.map(({ cut, granularity }): PlannedEstimation => {
+        const settings = { ...estimation.settings, cut, granularity, measure_end_to_end: true };
+        return { ...estimation, settings };
+      });
+      const estimated = await runWithProgress(estimations, agent, options, host);
+      const [first, ...others] = estimated.map((one, index) => {
+        return { ...one, isDefault: configurations[index]?.isDefault ?? false };
+      });
+      if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
+      const sweep = sweepOf([first, ...others]);
+      const shown = {
+        result: () => sweepResult(sweep),
+        text: ({ width }: { readonly width?: number | undefined }) => sweepText(sweep, { width }),
+      };
+      await writeShown(shown, outputs, host);
+      if (options.plots !== undefined) await writePlots(options.plots, sweep);
+      setExitCodeOf(estimated, host);
+    });
+}

@@ -1,0 +1,104 @@
+import { escaped, line, linearScale, type Plot, PLOT, svg, text } from './svg.js';
+
+/** Values at some of the positions along the x axis. */
+export interface Series {
+  readonly label: string;
+  /** By position; undefined where it has none. */
+  readonly values: readonly (number | undefined)[];
+}
+
+export interface LinePlot {
+  readonly title: string;
+  readonly xTitle: string;
+  readonly yTitle: string;
+  /** Names of the positions, from left to right. */
+  readonly positions: readonly string[];
+  readonly series: readonly Series[];
+  /** Whether lines lead from position to position; default: only dots. */
+  readonly isConnected?: boolean;
+  /** A value that all others are compared with. */
+  readonly reference?: number;
+}
+
+/** Distinct in light and dark, also for most of the color-blind; Okabe and Ito (2008), and two more. */
+const COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8c564b', '#7f7f7f'] as const;
+
+const LEGEND_ROW = 20;
+
+/** Names that are longer stand aslant. */
+const LONGEST_UPRIGHT = 6;
+
+/** Pixels of a position whose name stands aslant. */
+const LEAST_STEP = 20;
+
+const CHARACTER = 7;
+
+/** Values by named positions, as dots for each series, or as lines with dots; a missing value interrupts its line. */
+export function linePlot(drawn: LinePlot): string {
+  const { title, xTitle, yTitle, positions, series, isConnected = false, reference } = drawn;
+  const longest = Math.max(0, ...positions.map(({ length }) => length));
+  const isAslant = longest > LONGEST_UPRIGHT;
+  const left = isAslant ? Math.max(PLOT.x[0], (longest * CHARACTER) / Math.SQRT2) : PLOT.x[0];
+  const right = Math.max(PLOT.x[1], left + positions.length * LEAST_STEP);
+  const legend = series.length * LEGEND_ROW;
+  const plot: Plot = {
+    x: [left, right],
+    y: [PLOT.y[0] + legend, PLOT.y[1] + legend],
+    bottom: PLOT.bottom + (isAslant ? (longest * CHARACTER) / Math.SQRT2 : 0),
+  };
+  const step = (right - left) / Math.max(1, positions.length);
+  const x = { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
+  const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
+  const highest = Math.max(reference ?? 0, ...known);
+  const y = linearScale(highest > 0 ? highest : 1, plot.y);
+  const content = series.flatMap(({ label, values }, index) => {
+    const color = COLORS[index % COLORS.length] ?? '';
+    const segments = values.slice(1).flatMap((value, before) => {
+      const from = values[before];
+      if (!isConnected || value === undefined || from === undefined) return [];
+      const ends = [
+        [x.at(before), y.at(from)],
+        [x.at(before + 1), y.at(value)],
+      ] as const;
+      return [line(ends, `stroke="${color}" stroke-width="1.5"`)];
+    });
+    const dots = values.flatMap((value, position) => {
+      if (value === undefined) return [];
+      const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;
+      const center = `cx="${x.at(position).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
+      return [`<circle ${center} r="3" fill="${color}"><title>${escaped(tip)}</title></circle>`];
+    });
+    const keyY = PLOT.y[1] + index * LEGEND_ROW;
+    const swatch = line(
+      [
+        [left, keyY - 4],
+        [left + 20, keyY - 4],
+      ],
+      `stroke="${color}" stroke-width="3"`,
+    );
+    return [swatch, text(left + 28, keyY, label), ...segments, ...dots];
+  });
+  const level = (value: number): string =>
+    line(
+      [
+        [left, y.at(value)],
+        [right, y.at(value)],
+      ],
+      'class="axis"',
+    );
+  const names = positions.map((name, position) => {
+    const below = plot.y[0] + 18;
+    if (!isAslant) return text(x.at(position), below, name, 'text-anchor="middle"');
+    const place = `transform="translate(${x.at(position).toFixed(1)} ${below - 4}) rotate(-45)"`;
+    return text(0, 0, name, `class="label" text-anchor="end" ${place}`);
+  });
+  return svg({
+    title,
+    xTitle,
+    yTitle,
+    x,
+    y,
+    content: [...(reference === undefined ? [] : [level(reference)]), ...content, ...names],
+    plot,
+  });
+}

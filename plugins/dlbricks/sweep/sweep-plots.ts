@@ -1,0 +1,81 @@
+import { heatMapSvg } from '../plots/heat-map.js';
+import { linePlot, type Series } from '../plots/line-plot.js';
+import type { Sweep } from './sweep-result.js';
+
+type Configuration = Sweep['configurations'][number];
+
+/** A picture, and the name of its file. */
+export interface SweepPlot {
+  readonly file: string;
+  readonly svg: () => string;
+}
+
+function byCut({ configurations }: Sweep): readonly (readonly [Configuration['cut'], readonly Configuration[]])[] {
+  const cuts = [...new Set(configurations.map(({ cut }) => cut))];
+  return cuts.map((cut) => [cut, configurations.filter((one) => one.cut === cut)] as const);
+}
+
+function normalizedPlot(cut: string, configurations: readonly Configuration[]): SweepPlot {
+  const models = configurations[0]?.models.map(({ model }) => model) ?? [];
+  return {
+    file: `normalized-${cut}.svg`,
+    svg: () =>
+      linePlot({
+        title: `Normalized latency, ${cut} cut`,
+        xTitle: 'model',
+        yTitle: 'constructed / measured',
+        positions: models,
+        reference: 1,
+        series: configurations.map(({ granularity, models: rows }) => ({
+          label: `G = ${granularity}`,
+          values: rows.map(({ normalized_latency: value }) => value ?? undefined),
+        })),
+      }),
+  };
+}
+
+/** A figure of each cut by its granularities. */
+function byGranularity(
+  sweep: Sweep,
+  figures: readonly (readonly [label: string, of: (configuration: Configuration) => number | null])[],
+): { readonly positions: readonly string[]; readonly series: readonly Series[] } {
+  const sizes = [...new Set(sweep.configurations.map(({ granularity }) => granularity))].sort((a, b) => a - b);
+  const series = byCut(sweep).flatMap(([cut, configurations]) => {
+    return figures.map(([label, of]): Series => {
+      const at = new Map(configurations.map((one) => [one.granularity, of(one) ?? undefined]));
+      return { label: `${label}, ${cut} cut`, values: sizes.map((size) => at.get(size)) };
+    });
+  });
+  return { positions: sizes.map(String), series };
+}
+
+/** All pictures of a sweep. */
+export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
+  const ratios = byGranularity(sweep, [
+    ["the paper's", ({ summary }) => summary.ratios.paper],
+    ['measured', ({ summary }) => summary.ratios.measured],
+    ['as run', ({ summary }) => summary.ratios.as_run],
+  ]);
+  const unique = byGranularity(sweep, [
+    ['across models', ({ summary }) => summary.unique_fraction],
+    ['within models', (one) => one.unique_fraction_within],
+  ]);
+  const xTitle = 'longest brick (G), in kernels or layers';
+  return [
+    ...byCut(sweep).map(([cut, configurations]) => normalizedPlot(cut, configurations)),
+    {
+      file: 'ratios.svg',
+      svg: () => linePlot({ title: 'Whole models over bricks', xTitle, yTitle: 'ratio', isConnected: true, ...ratios }),
+    },
+    {
+      file: 'unique.svg',
+      svg: () =>
+        linePlot({ title: 'Unique bricks over sequences', xTitle, yTitle: 'share', isConnected: true, ...unique }),
+    },
+    ...sweep.configurations.map(({ cut, granularity, models, jaccard: values }): SweepPlot => {
+      const names = models.map(({ model }) => model);
+      const title = `Unique bricks in common, ${cut} cut, G = ${granularity}`;
+      return { file: `jaccard-${cut}-${granularity}.svg`, svg: () => heatMapSvg({ title, names, values }) };
+    }),
+  ];
+}

@@ -1,0 +1,181 @@
+import { type Column, fittingTable, oneLine, type TableResult, textTable, z } from '../../../src/plugin-api.js';
+import { CUTS } from '../cut/cut.js';
+import { meanOf } from '../estimate/statistics.js';
+import type { EstimateResult } from '../report/evaluation-result.js';
+import { finite, ratio } from '../report/figures.js';
+import { type Report, reportSchema } from '../report/report-schema.js';
+import { counted, percent, UNKNOWN } from '../report/words.js';
+import { jaccardAmong } from '../sharing/sharing.js';
+
+const FORMAT = 'dlbricks-sweep/1';
+
+const { system, summary } = reportSchema.shape;
+
+const rowSchema = z.strictObject({
+  model: z.string(),
+  layers: z.int(),
+  sequences: z.int(),
+  unique_bricks: z.int(),
+  coverage: z.number().min(0).max(1),
+  constructed_ms: z.number().nonnegative().nullable().describe('Latency constructed from bricks'),
+  constructed_low_ms: z.number().nonnegative().nullable(),
+  constructed_high_ms: z.number().nonnegative().nullable(),
+  measured_ms: z.number().nonnegative().nullable().describe('Whole model'),
+  normalized_latency: z.number().nullable().describe('constructed_ms / measured_ms; null where coverage is below 1'),
+});
+
+const configurationSchema = z.strictObject({
+  cut: z.enum(CUTS),
+  granularity: z.int().describe('Longest brick, in kernels or layers'),
+  is_default: z.boolean().describe('Whether it is what the cut has where none is asked for: `auto`'),
+  unique_fraction_within: z
+    .number()
+    .nullable()
+    .describe('Unique bricks over sequences of each model, mean over the models'),
+  summary: summary.describe('unique_fraction is that of all models together'),
+  models: z.array(rowSchema),
+  jaccard: z
+    .array(z.array(z.number()))
+    .describe('Different bricks that two models share over all different bricks of both, in the order of the models'),
+});
+
+/** The document that `dlbricks sweep --export-json` writes. */
+export const sweepSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  evaluation: z.string().nullable(),
+  system,
+  batch: z.int(),
+  configurations: z.array(configurationSchema),
+});
+
+export type Sweep = z.infer<typeof sweepSchema>;
+type Configuration = Sweep['configurations'][number];
+type Row = Configuration['models'][number];
+
+/** What was found for one cut and one granularity. */
+export interface Swept {
+  readonly report: Report;
+  readonly result: Pick<EstimateResult, 'models'>;
+  readonly isDefault: boolean;
+}
+
+function rowsOf({ report, result }: Swept): readonly Row[] {
+  return report.models.map((model, index) => ({
+    model: model.name,
+    layers: model.layers,
+    sequences: result.models[index]?.estimate.sequences ?? 0,
+    unique_bricks: model.unique_bricks,
+    coverage: model.coverage,
+    constructed_ms: model.estimate_ms,
+    constructed_low_ms: model.estimate_low_ms,
+    constructed_high_ms: model.estimate_high_ms,
+    measured_ms: model.end_to_end_ms,
+    normalized_latency: model.normalized_latency,
+  }));
+}
+
+function configurationOf(swept: Swept): Configuration {
+  const { report, result, isDefault } = swept;
+  const { cut, granularity } = report.settings;
+  const models = rowsOf(swept);
+  const fractions = models.flatMap(({ unique_bricks: unique, sequences }) => ratio(unique, sequences) ?? []);
+  const bricks = result.models.map(({ estimate }) => new Set(estimate.parts.map(({ benchmark }) => benchmark)));
+  return {
+    cut,
+    granularity,
+    is_default: isDefault,
+    unique_fraction_within: finite(meanOf(fractions)),
+    summary: report.summary,
+    models: [...models],
+    jaccard: jaccardAmong(bricks).map((row) => [...row]),
+  };
+}
+
+/** All that a sweep found. @param all at least one, in the order in which they are shown */
+export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
+  const [{ report: first }] = all;
+  return {
+    format: FORMAT,
+    evaluation: first.evaluation,
+    system: first.system,
+    batch: first.settings.batch,
+    configurations: all.map(configurationOf),
+  };
+}
+
+function times(value: number | null): string {
+  return value === null ? UNKNOWN : value.toFixed(2);
+}
+
+function share(value: number | null): string {
+  return percent(value === null ? null : value * 100, 0);
+}
+
+const COLUMNS: readonly Column<Configuration>[] = [
+  { title: 'cut', align: 'left', cell: ({ cut }) => cut },
+  { title: 'G', align: 'right', cell: ({ granularity }) => String(granularity) },
+  { title: 'sequences', align: 'right', cell: ({ summary: { sequences } }) => String(sequences) },
+  { title: 'unique', align: 'right', cell: ({ summary: { unique } }) => String(unique) },
+  {
+    title: 'normalized',
+    align: 'right',
+    cell: ({ summary: { geomean_normalized_latency: value } }) => value?.toFixed(3) ?? UNKNOWN,
+  },
+  { title: 'mean error', align: 'right', cell: ({ summary: { mape_percent: value } }) => percent(value) },
+  { title: 'worst', align: 'right', cell: ({ summary: { worst_percent: value } }) => percent(value) },
+  { title: 'measured ratio', align: 'right', cell: ({ summary: { ratios } }) => times(ratios.measured) },
+  { title: "paper's ratio", align: 'right', cell: ({ summary: { ratios } }) => times(ratios.paper) },
+  { title: 'ratio as run', align: 'right', cell: ({ summary: { ratios } }) => times(ratios.as_run) },
+  { title: 'unique across', align: 'right', cell: ({ summary: { unique_fraction: value } }) => share(value) },
+  { title: 'unique within', align: 'right', cell: ({ unique_fraction_within: value }) => share(value) },
+];
+
+/** Titles of the columns that a narrow terminal does without, the least important first. */
+const DISPENSABLE = ['unique within', 'unique across', 'ratio as run', "paper's ratio", 'sequences'];
+
+function notesOf({ system: machine, batch, configurations }: Sweep): readonly string[] {
+  const models = configurations[0]?.models ?? [];
+  const threads = `${machine.threads} of ${counted(machine.cores, 'core')}`;
+  const known = configurations.flatMap(({ summary: { geomean_normalized_latency: value } }) => value ?? []);
+  const notes: string[] = [
+    `${oneLine(machine.processor)}, ${threads}, batch ${batch}, ${oneLine(machine.framework)} ${oneLine(machine.framework_version)}; ${counted(models.length, 'model')}`,
+  ];
+  if (known.length > 0) {
+    notes.push('normalized: constructed over measured latency, geometric mean over the models');
+    notes.push('ratios: whole models over bricks, see docs/measuring.md; --export-csv has a row for each model');
+  }
+  const partial = configurations.flatMap(({ cut, granularity, models: rows }) => {
+    const missing = rows.filter(({ coverage }) => coverage < 1).length;
+    return missing === 0 ? [] : [`${cut} cut, G = ${granularity}: ${counted(missing, 'model')} not covered completely`];
+  });
+  return [...notes, ...partial];
+}
+
+/** For people. */
+export function sweepText(sweep: Sweep, { width }: { readonly width: number | undefined }): string {
+  const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: DISPENSABLE });
+  return `${[text, ...notesOf(sweep)].join('\n')}\n`;
+}
+
+/** A sweep as it is exported: a record for each model, cut and granularity. */
+export function sweepResult(sweep: Sweep): TableResult {
+  const keys = Object.keys(rowSchema.shape) as (keyof Row)[];
+  return {
+    document: sweep,
+    records: {
+      keys: ['cut', 'granularity', ...keys, 'system', 'threads', 'batch'],
+      rows: sweep.configurations.flatMap(({ cut, granularity, models }) =>
+        models.map((row) => [
+          cut,
+          granularity,
+          ...keys.map((key) => row[key]),
+          sweep.system.fingerprint,
+          sweep.system.threads,
+          sweep.batch,
+        ]),
+      ),
+    },
+    table: textTable(COLUMNS, sweep.configurations),
+    notes: notesOf(sweep),
+  };
+}

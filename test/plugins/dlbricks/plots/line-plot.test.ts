@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { linePlot } from '../../../../plugins/dlbricks/plots/line-plot.js';
+
+const PLOT = {
+  title: 'Ratios',
+  xTitle: 'length',
+  yTitle: 'ratio',
+  positions: ['1', '2', '3'],
+  series: [
+    { label: 'all known', values: [4, 3, 2] },
+    { label: '<one missing>', values: [1, undefined, 2] },
+  ],
+};
+
+/** Dots with their heights. */
+function dotsIn(svg: string): readonly number[] {
+  return [...svg.matchAll(/<circle cx="[\d.]+" cy="([\d.]+)"/g)].map(([, y]) => Number(y));
+}
+
+describe('a plot of lines', () => {
+  test('has a dot for each value that is known, larger ones higher', () => {
+    const [four = 0, three = 0, two = 0, ...others] = dotsIn(linePlot(PLOT));
+    assert.ok(four < three && three < two, `${four} ${three} ${two}`);
+    assert.equal(others.length, 2);
+  });
+
+  test('connects neighbours only, so that a missing value is no straight line', () => {
+    const segments = (svg: string): number => svg.match(/stroke-width="1.5"/g)?.length ?? 0;
+    assert.equal(segments(linePlot({ ...PLOT, isConnected: true })), 2);
+    assert.equal(segments(linePlot(PLOT)), 0);
+  });
+
+  test('names its series and positions, and takes no markup from them', () => {
+    const svg = linePlot(PLOT);
+    assert.ok(svg.includes('>all known<'));
+    assert.ok(!svg.includes('<one missing'));
+  });
+
+  test('draws nothing but its axes where no value is known', () => {
+    const svg = linePlot({ ...PLOT, series: [{ label: 'none', values: [undefined] }] });
+    assert.deepEqual(dotsIn(svg), []);
+    assert.ok(!svg.includes('NaN'));
+  });
+
+  test('gives each of fifty long names its place, below the axis', () => {
+    const positions = Array.from({ length: 50 }, (_, index) => `icpe2020_${index}_a_long_name`);
+    const svg = linePlot({ ...PLOT, positions, series: [{ label: 'one', values: positions.map(() => 1) }] });
+    const places = [...svg.matchAll(/translate\(([\d.]+) [\d.]+\) rotate\(-45\)/g)].map(([, x]) => Number(x));
+    assert.equal(places.length, 50);
+    const steps = places.slice(1).map((x, index) => x - (places[index] ?? 0));
+    assert.ok(Math.min(...steps) >= 19, `${Math.min(...steps)}`);
+  });
+});
