@@ -72,7 +72,7 @@ interface Configuration extends Pick<Settings, 'cut' | 'granularity'> {
 }
 
 /** Each cut with each length once, also where the default is one of the others. */
-function configurationsOf({ cut: cuts, granularity: lengths }: SweepCommandOptions, together: boolean) {
+function configurationsOf(cuts: readonly Cut[], lengths: readonly Granularity[], together: boolean) {
   const found = new Map<string, Configuration>();
   for (const cut of cuts) {
     const byDefault = granularityOf({ cut }, together);
@@ -87,11 +87,10 @@ function configurationsOf({ cut: cuts, granularity: lengths }: SweepCommandOptio
 /** The one estimation that the references name, before it is cut. */
 async function toSweep(
   references: readonly string[],
-  options: SweepCommandOptions,
+  { batch, threads, ...rest }: Omit<SweepCommandOptions, 'cut' | 'granularity'>,
   agent: BenchmarkAgent,
   host: CommandHost,
 ): Promise<PlannedEstimation> {
-  const { cut: _, granularity: __, batch, threads, ...rest } = options;
   const one = { ...rest, ...(batch && { batch: [batch] }), ...(threads && { threads: [threads] }) };
   const [estimation, ...others] = await estimationsOf(references, one, agent, host);
   if (estimation !== undefined && others.length === 0) return estimation;
@@ -121,15 +120,18 @@ export function registerSweep(parent: Command, host: CommandHost): void {
   addReuseOptions(addPrecisionOptions(addUncutReportingOptions(command)))
     .option('--plots <folder>', 'draw the figures as SVG files')
     .addHelpText('after', HELP)
-    .action(async (references: string[], options: SweepCommandOptions) => {
+    .action(async (references: string[], { cut, granularity, ...options }: SweepCommandOptions) => {
       const outputs = await prepareOutputs(options);
       if (options.plots !== undefined) await requireWritable(join(options.plots, 'ratios.svg'));
       const agent = await host.connect(options.agent, options.framework);
       const estimation = await toSweep(references, options, agent, host);
-      const configurations = configurationsOf(options, await agent.measuresTogether());
-      const estimations = configurations.map(({ cut, granularity }): PlannedEstimation => {
-        const settings = { ...estimation.settings, cut, granularity, measure_end_to_end: true };
-        return { ...estimation, settings };
+      const configurations = configurationsOf(cut, granularity, await agent.measuresTogether());
+      const estimations = configurations.map((part): PlannedEstimation => {
+        const { cut: ofPart, granularity: ofLength } = part;
+        return {
+          ...estimation,
+          settings: { ...estimation.settings, cut: ofPart, granularity: ofLength, measure_end_to_end: true },
+        };
       });
       const estimated = await runWithProgress(estimations, agent, options, host);
       const [first, ...others] = estimated.map((one, index) => {
