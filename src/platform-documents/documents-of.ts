@@ -51,14 +51,15 @@ export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
       created_at,
       framework,
       model: { name: model.name, version, framework: model.manifest?.framework ?? framework },
-      dataset_category: '',
-      dataset_name: 'values from a seed',
+      dataset_category: evaluated.dataset?.category ?? '',
+      dataset_name: evaluated.dataset?.name ?? 'values from a seed',
       machine_architecture: goArchitecture(system.architecture),
       using_gpu: system.runOptions.executionProvider !== 'cpu',
       batch_size: model.batchSize,
       hostname: host,
       trace_level: level,
       performance_id: ids.performance,
+      ...(evaluated.inputPredictionIds && { input_prediction_ids: [...evaluated.inputPredictionIds] }),
       public: false,
       machine_information: machineOf(system, host),
       gpu_driver: '',
@@ -85,6 +86,6 @@ function machineOf(system: System, hostname: string): EvaluationDocument['machin
 }
 
 /** The same thing has the same identifier in every store. */
-function objectId(text: string): string {
+export function objectId(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

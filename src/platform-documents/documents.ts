@@ -42,6 +42,8 @@ export const evaluationDocumentSchema = z.strictObject({
   hostname: z.string(),
   trace_level: z.string(),
   performance_id: objectId,
+  /** Of predictions that were published. */
+  input_prediction_ids: z.array(objectId).optional(),
   public: z.boolean(),
   machine_information: machineSchema,
   /** Empty without a GPU: the platform's tables fail without it. Absent before 0.2. */
@@ -76,7 +78,44 @@ export const EVALUATION_DOCUMENTS: CollectionDefinition<EvaluationDocument> = {
   schema: evaluationDocumentSchema,
   key: ['_id'],
   indexes: [['run_id'], ['hostname']],
-  types: { _id: 'object_id', created_at: 'date', performance_id: 'object_id' },
+  types: { _id: 'object_id', created_at: 'date', performance_id: 'object_id', input_prediction_ids: 'object_id' },
+};
+
+const classFields = { index: z.int(), label: z.string() };
+const boxFields = { ...classFields, xmin: z.number(), xmax: z.number(), ymin: z.number(), ymax: z.number() };
+
+/** A feature as the platform's driver writes it, with the names of its fields in lower case. */
+const featureSchema = z.strictObject({
+  id: z.string(),
+  /** FeatureType of features.proto. */
+  type: z.int(),
+  probability: z.number(),
+  metadata: z.record(z.string(), z.string()),
+  feature: z.union([
+    z.strictObject({ classification: z.strictObject(classFields) }),
+    z.strictObject({ boundingbox: z.strictObject(boxFields) }),
+  ]),
+});
+
+/** What was predicted for one input (c3sr/evaluation, input_prediction.go). */
+export const inputPredictionDocumentSchema = z.strictObject({
+  _id: objectId,
+  created_at: time,
+  inputid: z.string(),
+  inputindex: z.int().min(0),
+  /** Empty: which one is right is not known. */
+  expectedlabel: z.string(),
+  features: z.array(featureSchema),
+});
+
+export type InputPredictionDocument = z.infer<typeof inputPredictionDocumentSchema>;
+
+export const INPUT_PREDICTION_DOCUMENTS: CollectionDefinition<InputPredictionDocument> = {
+  name: 'input_prediction',
+  schema: inputPredictionDocumentSchema,
+  key: ['_id'],
+  indexes: [],
+  types: { _id: 'object_id', created_at: 'date' },
 };
 
 export const PERFORMANCE_DOCUMENTS: CollectionDefinition<PerformanceDocument> = {

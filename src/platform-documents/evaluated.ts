@@ -45,5 +45,9 @@ export interface Evaluated {
   readonly level: Extract<TraceLevel, 'MODEL_TRACE' | 'FRAMEWORK_TRACE'>;
   readonly warmupMs: readonly number[];
   readonly runs: readonly EvaluatedRun[];
+  /** For what it ran; by default made-up values. */
+  readonly dataset?: { readonly category: string; readonly name: string } | undefined;
+  /** Documents of what was predicted. */
+  readonly inputPredictionIds?: readonly string[] | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }

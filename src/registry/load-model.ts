@@ -111,7 +111,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
 }
 
 /** See {@link LoadedModel.manifest}. */
-function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
+export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
   if (manifest === undefined) return undefined;
   const { version, framework, written } = manifest;
   return {

@@ -13,7 +13,7 @@ import type { OutputSteps } from '../manifest/output-steps.js';
 import type { Postprocessor } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
 import { ensureZooModel } from '../zoo/cache.js';
-import { loadResolvedModel, ZOO_NAMES } from './load-model.js';
+import { type LoadedModel, loadResolvedModel, wordsOf, ZOO_NAMES } from './load-model.js';
 
 /** An input of a model that predicts. */
 export interface PredictionInput {
@@ -35,6 +35,8 @@ export interface PredictionInput {
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;
+  /** Its version, and the framework that it asks for, in its manifest's own words. */
+  readonly manifest?: LoadedModel['manifest'];
   /** The ONNX file, with its weights; absolute. */
   readonly path: string;
   readonly inputs: readonly PredictionInput[];
@@ -131,6 +133,7 @@ async function loadManifested(
   return {
     name: manifest.name,
     version: manifest.version,
+    manifest: wordsOf(manifest),
     path: resolve(file),
     inputs,
     postprocessors: await postprocessorsOf(path, manifest, graph.outputs),

@@ -88,6 +88,20 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     assert.match(ending.stderr, /│ red\.png/, 'the table');
   });
 
+  it('publishes what it found where that is asked for', async (t) => {
+    const place = await workplace(t);
+    await withPictures(place);
+    const model = await classifierManifest(place);
+    const args = ['predict', 'images', 'red.png', 'text.png', 'photos', '--model', model];
+    const { code, stderr } = await place.run([...args, '--publish', '--store', 'published']);
+    assert.equal(code, 3);
+    assert.match(stderr, /^published as the evaluation [0-9a-f]{24}$/m);
+    const { stdout } = await place.run(['store', 'info', '--json', '--store', 'published']);
+    const { collections } = JSON.parse(stdout) as { collections: readonly { name: string; documents: number }[] };
+    const counts = Object.fromEntries(collections.map(({ name, documents }) => [name, documents]));
+    assert.deepEqual([counts['evaluation'], counts['performance'], counts['input_prediction']], [1, 1, 4]);
+  });
+
   it('keeps what is there when it is interrupted', async (t) => {
     const place = await workplace(t);
     await withPictures(place);
@@ -348,6 +362,11 @@ describe('predict without what it needs', { ...deadline, concurrency: 2 }, () =>
       'its own datasets',
       ['dataset', 'a/b', '--model', 'm', '--agent', '127.0.0.1:9', '--datasets', '.'],
       /--datasets is for an agent that is started here/,
+    ],
+    [
+      '--publish',
+      ['images', 'a.png', '--model', 'm', '--store', 'here'],
+      /--store is where --publish stores predictions; give both/,
     ],
     ['a batch', ['images', 'a.png', '--model', 'm', '--batch-size', '0'], /expected a whole number from 1 to 1024/],
   ];

@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
+import os from 'node:os';
 import { describe, test, type TestContext } from 'node:test';
 import { connectPredictions } from '../../src/agent/client/prediction-client.js';
 import { startAgent } from '../../src/agent/services/server.js';
@@ -75,6 +76,8 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
 
     const each = connectPredictions(server.address, 'server');
     t.after(() => each.close());
+    const { modelName, system, hostname } = await each.describe(id, t.signal);
+    assert.deepEqual([modelName, system.framework, hostname], ['classifier', 'onnxruntime', os.hostname()]);
     const images = [...pictures, Buffer.from('no picture')].map((data, i) => ({ id: String(i), data }));
     const outcomes: string[] = [];
     for await (const { outcome } of each.predictEach(id, { $case: 'images', value: { images } }, t.signal)) {

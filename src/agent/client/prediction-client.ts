@@ -5,11 +5,13 @@ import {
   type PredictEachResponse,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import type { System } from '../../measurement/system.js';
 import type { PredictedFeature } from '../../processing/feature.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { fromWireDuration } from '../../rpc/duration.js';
 import type { PeerKind } from '../../rpc/status.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import { fromWireSystem } from '../wire/benchmark-wire.js';
 import { fromWireFeature } from '../wire/feature-wire.js';
 
 /** Opening waits for measurements, and reads a model of some hundred megabytes. */
@@ -17,6 +19,8 @@ const OPEN_DEADLINE_MS = 11 * 60_000;
 
 /** Of each call, which may be for thousands of inputs; the agent limits the time of each batch. */
 const PREDICT_DEADLINE_MS = 24 * 3600_000;
+
+const DESCRIBE_DEADLINE_MS = 10_000;
 
 /** The agent may be gone. */
 const CLOSE_DEADLINE_MS = 5000;
@@ -63,6 +67,17 @@ export interface AnsweredPrediction extends Prediction {
   readonly traceId: string;
 }
 
+/** An open model, and where it runs. */
+export interface DescribedPredictor {
+  readonly modelName: string;
+  /** In the words of its manifest. */
+  readonly modelVersion: string;
+  /** As the manifest asks for it. */
+  readonly framework: { readonly name: string; readonly version: string };
+  readonly system: System;
+  readonly hostname: string;
+}
+
 export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
 
 /** Predictions of an agent, or of a server that has others predict. Every method throws a PlatformError. */
@@ -71,6 +86,8 @@ export interface PredictionClient {
   open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;
   /** In the order of the inputs, each as soon as its batch is done. */
   predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction>;
+  /** What an open model is, and where it runs. */
+  describe(id: string, signal: AbortSignal): Promise<DescribedPredictor>;
   closeModel(id: string): Promise<void>;
   close(): void;
 }
@@ -143,6 +160,15 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
         yield understand(() => fromWire(answer));
       }
+    },
+
+    async describe(id, signal) {
+      const request = { predictor: { id, duration: undefined } };
+      const { describePredictor } = PredictionServiceService;
+      const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
+      const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname } = answer;
+      const framework = { name: frameworkName, version: frameworkVersion };
+      return { modelName, modelVersion, framework, system: understand(() => fromWireSystem(system)), hostname };
     },
 
     async closeModel(id) {

@@ -1,10 +1,15 @@
-import type { handleServerStreamingCall } from '@grpc/grpc-js';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import os from 'node:os';
 import { PlatformError } from '../../base/errors.js';
 import {
+  type DescribePredictorRequest,
+  type DescribePredictorResponse,
   type PredictEachRequest,
   type PredictEachResponse,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import { runOptionsOf } from '../../measurement/system.js';
+import type { Framework } from '../../predictor/predictor.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
@@ -16,6 +21,8 @@ import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/
 import { toFeatureResponse, traceIdOf } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
+import { toWireSystem } from '../wire/benchmark-wire.js';
+import { describeSystem, type Machine } from './describe-system.js';
 
 /** Most bytes of the features of one input: a message has no more, and a mask takes several times as much to be made. */
 const MAX_FEATURES_BYTES = MAX_MESSAGE_BYTES / 4;
@@ -46,11 +53,16 @@ function timesOf({ features, preprocessMs, inferenceMs, postprocessMs }: Predict
   };
 }
 
+export interface PredictionServiceOptions {
+  readonly machine: Machine;
+  readonly framework: Framework;
+  readonly models: OpenModels;
+  readonly inputs: PredictInputs;
+}
+
 /** Adds the service that predicts for inputs one by one, with models that the Predict service has opened. */
-export function addPredictionService(
-  server: RpcServer,
-  { models, inputs }: { readonly models: OpenModels; readonly inputs: PredictInputs },
-): void {
+export function addPredictionService(server: RpcServer, options: PredictionServiceOptions): void {
+  const { machine, framework, models, inputs } = options;
   const { calls } = server;
 
   function inputsOf({ inputs: asked }: PredictEachRequest): MakeInputs {
@@ -95,9 +107,27 @@ export function addPredictionService(
     });
   };
 
+  const answerDescribePredictor: handleUnaryCall<DescribePredictorRequest, DescribePredictorResponse> = (
+    call,
+    callback,
+  ) => {
+    void calls.answer(call, callback, () => {
+      return models.use(call.request.predictor?.id ?? '', ({ model: { name, version, manifest } }) => {
+        return Promise.resolve({
+          modelName: name,
+          modelVersion: manifest?.version ?? version,
+          frameworkName: manifest?.framework.name ?? framework.name,
+          frameworkVersion: manifest?.framework.version ?? framework.version,
+          system: toWireSystem(describeSystem(machine, framework, runOptionsOf(machine.cores))),
+          hostname: os.hostname(),
+        });
+      });
+    });
+  };
+
   server.addService(
     PredictionServiceService,
-    { predictEach: answerPredictEach },
+    { predictEach: answerPredictEach, describePredictor: answerDescribePredictor },
     { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } },
   );
 }

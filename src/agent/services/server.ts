@@ -66,7 +66,7 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const models = new OpenModels({ runner, runOptions: runOptionsOf(machine.cores), limits });
   const inputs = predictInputs(access);
   addPredictService(server, { framework: shared.framework, calls, resolveModel, models, inputs });
-  addPredictionService(server, { models, inputs });
+  addPredictionService(server, { machine, framework: shared.framework, models, inputs });
   const address = await server.listen({ host, port });
   await removeStaleFolders();
 

@@ -14,6 +14,8 @@ import {
   type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import {
+  type DescribePredictorRequest,
+  type DescribePredictorResponse,
   type PredictEachRequest,
   type PredictEachResponse,
   PredictionServiceService,
@@ -106,5 +108,12 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     },
     { maxRequestBytes: { images: MAX_MESSAGE_BYTES } },
   );
-  server.addService(PredictionServiceService, { predictEach }, { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } });
+  const describePredictor = forward<DescribePredictorRequest, DescribePredictorResponse>(
+    PredictionServiceService.describePredictor,
+  );
+  server.addService(
+    PredictionServiceService,
+    { predictEach, describePredictor },
+    { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } },
+  );
 }

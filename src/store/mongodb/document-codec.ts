@@ -37,8 +37,9 @@ export function documentIdOf(document: object): unknown {
   return '_id' in document ? document._id : undefined;
 }
 
-/** A text as the type that its field has. One that would come back otherwise stays a text. */
+/** A text, or a list of texts, as the type that its field has. One that would come back otherwise stays a text. */
 export function encodeTyped(value: unknown, type: FieldType | undefined): unknown {
+  if (Array.isArray(value) && type !== undefined) return value.map((item) => encodeTyped(item, type));
   if (typeof value !== 'string' || type === undefined) return encodeValue(value, false);
   if (type === 'object_id') return /^[0-9a-f]{24}$/.test(value) ? new ObjectId(value) : value;
   const date = new Date(value);

@@ -46,9 +46,11 @@ describe('documents as BSON', () => {
   });
 
   it('hold times and ids in types of their own where they come back as they were', () => {
-    const types = { at: 'date', id: 'object_id' } as const;
-    const typed = { at: '2026-01-02T03:04:05.678Z', id: '0123456789abcdef01234567' };
+    const types = { at: 'date', id: 'object_id', ids: 'object_id' } as const;
+    const id = '0123456789abcdef01234567';
+    const typed = { at: '2026-01-02T03:04:05.678Z', id, ids: [id, id] };
     const encoded = encodeDocument(typed, types);
+    assert.deepEqual(encoded['ids'], [new ObjectId(id), new ObjectId(id)]);
     assert(encoded['at'] instanceof Date);
     assert(encoded['id'] instanceof ObjectId);
     const untyped = { at: '2026-01-02T03:04:05Z', id: '0123456789ABCDEF01234567' };

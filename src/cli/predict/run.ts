@@ -1,0 +1,116 @@
+import type { AnsweredPrediction, DescribedPredictor, Prediction } from '../../agent/client/prediction-client.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
+import type { OutputOptions } from '../../command/options.js';
+import { prepareOutputs, writeShown } from '../../command/outputs.js';
+import type { TraceLevel } from '../../tracing/trace-level.js';
+import type { OwnedHost } from '../host.js';
+import { predictionLines } from './documents.js';
+import type { ModelAsked } from './model-asked.js';
+import { connectPredictor, type PlaceFlags } from './predictor.js';
+import { publish } from './publish.js';
+import { predictionResult, predictionText } from './table.js';
+import type { Wanted } from './wanted.js';
+
+/** Options of `mlmodelscope predict`. */
+export interface PredictFlags extends PlaceFlags, OutputOptions {
+  readonly model: string;
+  readonly batchSize?: number;
+  readonly top?: number;
+  readonly traceLevel?: TraceLevel;
+  readonly publish?: true;
+  readonly store?: string;
+}
+
+/** Predictions in memory. More is too much for one command. */
+const MOST_HELD_BYTES = 2 ** 30;
+
+function bytesOf({ outcome }: Prediction): number {
+  if (outcome.kind === 'failure') return outcome.message.length;
+  return outcome.features.reduce((sum, feature) => {
+    if (feature.kind === 'raw') return sum + feature.bytes.length;
+    return sum + ('mask' in feature ? feature.mask.byteLength : 0);
+  }, 0);
+}
+
+/** What was predicted, and what ended it before all was. */
+interface Outcome {
+  readonly predictions: readonly Prediction[];
+  readonly traceId: string;
+  /** undefined where the model was not opened, or nothing is published. */
+  readonly described: DescribedPredictor | undefined;
+  readonly stoppedBy: Error | undefined;
+}
+
+/** Predicts for all inputs, or until something ends that. */
+async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<Outcome> {
+  const predictions: Prediction[] = [];
+  let traceId = '';
+  let described: DescribedPredictor | undefined;
+  let total = wanted.total ?? 0;
+  let heldBytes = 0;
+  const progress = host.progress(flags.quiet ?? false);
+  const { signal } = host;
+  const { batchSize, top: featureLimit, traceLevel } = flags;
+  const predictor = await connectPredictor(flags, asked, host);
+  const { client } = predictor;
+  try {
+    progress.step('opening', 0, total, asked.modelName);
+    const id = await client.open(asked, { batchSize, featureLimit, traceLevel }, signal);
+    const onAnswer = (answer: AnsweredPrediction): void => {
+      total = wanted.total ?? answer.total;
+      traceId ||= answer.traceId;
+    };
+    try {
+      if (flags.publish !== undefined) described = await client.describe(id, signal);
+      for await (const prediction of wanted.predict({ id, client, batchSize: batchSize ?? 1, signal, onAnswer })) {
+        predictions.push(prediction);
+        heldBytes += bytesOf(prediction);
+        if (heldBytes > MOST_HELD_BYTES) {
+          const problem = `the predictions take more than ${MOST_HELD_BYTES} bytes`;
+          throw new PlatformError('exhausted', `${problem}; give fewer inputs at a time`);
+        }
+        progress.step('predicting', predictions.length, total, prediction.inputId);
+      }
+    } finally {
+      // It closes by itself where that fails.
+      await client.closeModel(id).catch(() => undefined);
+    }
+    return { predictions, traceId, described, stoppedBy: undefined };
+  } catch (error) {
+    return { predictions, traceId, described, stoppedBy: error instanceof Error ? error : new Error(messageOf(error)) };
+  } finally {
+    progress.stop();
+    await predictor.close();
+  }
+}
+
+/**
+ * Predicts, shows what was found, and publishes it where that is asked for. What is there when something ends that is kept.
+ *
+ * @throws PlatformError what ended the predictions, but for an interruption
+ */
+export async function predict(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<void> {
+  const outputs = await prepareOutputs(flags);
+  if (flags.store !== undefined && flags.publish === undefined) {
+    throw new PlatformError('usage', '--store is where --publish stores predictions; give both');
+  }
+  const store = flags.publish === undefined ? undefined : await host.openStore(flags.store);
+  const { predictions, traceId, described, stoppedBy } = await predictAll(wanted, asked, flags, host);
+  if (predictions.length === 0 && stoppedBy !== undefined) throw stoppedBy;
+  const shown = {
+    result: () => predictionResult(predictions, traceId),
+    jsonLines: () => predictionLines(predictions),
+    text: ({ width }: { readonly width: number | undefined }) => predictionText(predictions, traceId, width),
+  };
+  await writeShown(shown, outputs, host);
+  if (store !== undefined && described !== undefined) {
+    const evaluation = await publish(store, { predictions, described, dataset: wanted.dataset, traceId });
+    if (!outputs.quiet) host.warn(`published as the evaluation ${evaluation}`);
+  }
+  if (predictions.some(({ outcome }) => outcome.kind === 'failure')) host.setExitCode(EXIT_PARTIAL);
+  if (stoppedBy === undefined) return;
+  if (!host.signal.aborted) throw stoppedBy;
+  host.warn(`interrupted; ${predictions.length} inputs are predicted for`);
+  host.setExitCode(EXIT_INTERRUPTED);
+}

@@ -1,0 +1,107 @@
+import type {
+  AnsweredPrediction,
+  Prediction,
+  PredictionClient,
+  PredictionInputs,
+} from '../../agent/client/prediction-client.js';
+import { type GivenInput, predictGiven } from './given-inputs.js';
+import { pictureFiles } from './picture-files.js';
+import type { Published } from './publish.js';
+import { rawElements } from './raw-elements.js';
+
+/** A model that is open for the command. */
+export interface OpenedModel {
+  readonly id: string;
+  readonly client: PredictionClient;
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+  /** Called with every answer. */
+  readonly onAnswer: (answer: AnsweredPrediction) => void;
+}
+
+/** Predicts for what the command line names. */
+type Predict = (model: OpenedModel) => AsyncIterable<Prediction>;
+
+/** What a command line names, and how many inputs that is where it is known. */
+export interface Wanted {
+  readonly total: number | undefined;
+  /** In published documents. */
+  readonly dataset: Published['dataset'];
+  readonly predict: Predict;
+}
+
+async function* answersOf(
+  { id, client, signal, onAnswer }: OpenedModel,
+  inputs: PredictionInputs,
+): AsyncGenerator<Prediction> {
+  for await (const answer of client.predictEach(id, inputs, signal)) {
+    onAnswer(answer);
+    yield answer;
+  }
+}
+
+/** Inputs that the command sends, many in each call. */
+function sent<T>(
+  kind: 'images' | 'urls' | 'raw',
+  given: readonly GivenInput<T>[],
+  bytesOf: (value: T) => number,
+  toWire: (inputs: readonly { readonly id: string; readonly value: T }[]) => PredictionInputs,
+): Wanted {
+  const predict: Predict = (model) => {
+    const { batchSize, signal } = model;
+    return predictGiven(given, {
+      batchSize,
+      bytesOf,
+      signal,
+      predict: (inputs) => answersOf(model, toWire(inputs)),
+    });
+  };
+  return { total: given.length, dataset: { category: '', name: kind }, predict };
+}
+
+/** Pictures in files and folders. @throws PlatformError as {@link pictureFiles} */
+export async function imagesWanted(paths: readonly string[]): Promise<Wanted> {
+  return sent(
+    'images',
+    await pictureFiles(paths),
+    ({ length }) => length,
+    (inputs) => {
+      const images = inputs.map(({ id, value }) => ({ id, data: value }));
+      return { $case: 'images', value: { images } };
+    },
+  );
+}
+
+/** Pictures that the agent fetches. */
+export function urlsWanted(addresses: readonly string[]): Wanted {
+  const given = addresses.map((address) => ({ id: address, read: () => address }));
+  return sent(
+    'urls',
+    given,
+    ({ length }) => length,
+    (inputs) => {
+      const urls = inputs.map(({ id, value }) => ({ id, data: value }));
+      return { $case: 'urls', value: { urls } };
+    },
+  );
+}
+
+/** Numbers. @throws PlatformError as {@link rawElements} */
+export async function rawWanted(given: readonly string[]): Promise<Wanted> {
+  return sent(
+    'raw',
+    await rawElements(given),
+    (tensors) => tensors.reduce((sum, { data }) => sum + data.length, 0),
+    (inputs) => {
+      const elements = inputs.map(({ id, value }) => ({ id, tensors: [...value] }));
+      return { $case: 'elements', value: { elements } };
+    },
+  );
+}
+
+/** A dataset of the agent: CATEGORY/NAME. */
+export function datasetWanted(dataset: string): Wanted {
+  const [category = '', ...name] = dataset.split('/');
+  const value = { category, name: name.join('/') };
+  return { total: undefined, dataset: value, predict: (model) => answersOf(model, { $case: 'dataset', value }) };
+}
