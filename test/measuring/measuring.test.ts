@@ -6,6 +6,7 @@ import { RunProgress } from '../../src/measuring/run-progress.js';
 import type { Task } from '../../src/measuring/task.js';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../src/agent/fake-agent.js';
+import type { Measurement } from '../../src/measurement/measurement.js';
 import type { EvaluationEvent } from '../../src/evaluation/event.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
@@ -18,8 +19,9 @@ async function measuringWith(agent: BenchmarkAgent, signal = new AbortController
   const onEvent = (event: EvaluationEvent): void => void events.push(event);
   const results = new KnownResults();
   const progress = new RunProgress();
-  const measuring = new Measuring({ agent, store: await openMemoryStore(), signal, onEvent }, results, progress);
-  return { measuring, events, results, progress };
+  const store = await openMemoryStore();
+  const measuring = new Measuring({ agent, store, signal, onEvent }, results, progress);
+  return { measuring, events, results, progress, store };
 }
 
 function fakeAgent(latencyOf: FakeAgentOptions['latencyOf'] = () => 1): BenchmarkAgent {
@@ -121,22 +123,115 @@ describe('measuring', () => {
     assert.equal(measuring.wallMs, 60);
   });
 
-  test('says in a line of its own that it repeats what other processes disturbed, and by how much', async () => {
-    const disturbed = { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 };
-    const controller = new AbortController();
-    const agent: BenchmarkAgent = {
-      ...fakeAgent(),
-      async *measure(): AsyncGenerator<MeasuredRequest> {
-        yield await Promise.resolve({ index: 0, measurement: sampleMeasurement(0, { conditions: disturbed }) });
-      },
-    };
-    const { measuring, events } = await measuringWith(agent, controller.signal);
-    const measured = measuring.measure(TASKS.slice(0, 1));
-    while (events.length === 0) await new Promise(setImmediate);
-    // The pause before the repetition ends with the interruption, and nothing is repeated.
-    controller.abort();
-    assert.equal(await measured, 1);
-    const message = "taking 1 measurement again: other processes took 45 % of the processors' time meanwhile";
-    assert.deepEqual(events, [{ kind: 'note', level: 'info', message }]);
+  for (const [count, named] of [
+    [1, '1 measurement'],
+    [2, '2 measurements'],
+  ] as const) {
+    test(`says in a line of its own that it repeats ${named} that others disturbed, and by how much`, async () => {
+      const disturbed = { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 };
+      const controller = new AbortController();
+      const agent: BenchmarkAgent = {
+        ...fakeAgent(),
+        async *measure(): AsyncGenerator<MeasuredRequest> {
+          for (let index = 0; index < count; index++) {
+            yield await Promise.resolve({ index, measurement: sampleMeasurement(index, { conditions: disturbed }) });
+          }
+        },
+      };
+      const { measuring, events } = await measuringWith(agent, controller.signal);
+      const measured = measuring.measure(TASKS.slice(0, count));
+      while (events.length === 0) await new Promise(setImmediate);
+      // The pause before the repetition ends with the interruption, and nothing is repeated.
+      controller.abort();
+      assert.equal(await measured, count);
+      const message = `taking ${named} again: other processes took 45 % of the processors' time meanwhile`;
+      assert.deepEqual(events, [{ kind: 'note', level: 'info', message }]);
+    });
+  }
+});
+
+/** A second on two cores, of which other processes took so much. */
+const beside = (othersMs: number) => ({ conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
+
+/** An agent that gives these measurements, one after another, whatever it is asked for. */
+function giving(...measurements: readonly Measurement[]): BenchmarkAgent {
+  return {
+    ...fakeAgent(),
+    async *measure(): AsyncGenerator<MeasuredRequest> {
+      for (const [index, measurement] of measurements.entries()) yield await Promise.resolve({ index, measurement });
+    },
+  };
+}
+
+describe('stored measurements that other processes disturbed', () => {
+  const notesIn = (events: readonly EvaluationEvent[]): readonly string[] => {
+    return events.flatMap((event) => (event.kind === 'note' ? [event.message] : []));
+  };
+  const TAKING = 'taking 3 of the stored measurements again, because other processes disturbed them';
+
+  /** Takes three again that were disturbed for 900 ms, and says what is known and stored of them afterwards. */
+  async function replace(...measurements: readonly Measurement[]) {
+    const { measuring, events, results, progress, store } = await measuringWith(giving(...measurements));
+    for (const index of TASKS.keys()) results.put(sampleMeasurement(index, beside(900)));
+    const replaced = await measuring.replaceWhileQuiet(TASKS);
+    const stored: number[] = [];
+    for await (const { conditions } of store.listMeasurements()) stored.push(conditions?.othersMs ?? -1);
+    const known = TASKS.map(({ request }) => results.get(request)?.conditions?.othersMs);
+    const shown = progress.event('', { first: undefined, together: 1, runsDone: 0, runsTotal: 1 });
+    return { measuring, events, replaced, stored, known, shown };
+  }
+
+  test('are replaced by those of a quiet machine', async () => {
+    const quiet = [0, 1, 2].map((index) => sampleMeasurement(index, beside(10)));
+    const { replaced, stored, known, events } = await replace(...quiet);
+    assert.deepEqual([replaced, stored, known], [3, [10, 10, 10], [10, 10, 10]]);
+    assert.deepEqual(notesIn(events), [TAKING]);
   });
+
+  test('stay from the first on that is disturbed again, and none is taken after it', async () => {
+    const taken = [
+      sampleMeasurement(0, beside(10)),
+      sampleMeasurement(1, beside(950)),
+      sampleMeasurement(2, beside(10)),
+    ];
+    const { measuring, replaced, stored, known, events, shown } = await replace(...taken);
+    assert.deepEqual([replaced, stored, known], [1, [10], [10, 900, 900]]);
+    assert.deepEqual(notesIn(events), [TAKING, 'the machine is still busy: 2 of them stay as they are']);
+    assert.ok(shown.kind === 'measuring' && shown.total === 2, 'what is not taken again does not count');
+    assert.equal(await measuring.replaceWhileQuiet(TASKS), 0);
+    assert.equal(notesIn(events).length, 2);
+  });
+
+  test('stay where taking them again fails', async () => {
+    const outcome = { kind: 'failure', reason: 'crashed', message: 'gone' } as const;
+    const failed = [0, 1, 2].map((index) => sampleMeasurement(index, { ...beside(0), outcome }));
+    const { replaced, stored, known } = await replace(...failed);
+    assert.deepEqual([replaced, stored, known], [0, [], [900, 900, 900]]);
+  });
+
+  test('are none where there is nothing to take again', async () => {
+    const { measuring, events } = await measuringWith(giving());
+    assert.equal(await measuring.replaceWhileQuiet([]), 0);
+    assert.deepEqual(events, []);
+  });
+});
+
+test('what is left of the time is counted from the first measurement on', async (t) => {
+  const time = withClock(t);
+  const agent = reporting((report) => {
+    time.nowMs += 1000;
+    report({ runsDone: 5, runsTotal: 10 });
+  });
+  const { measuring, events, progress } = await measuringWith(agent);
+  progress.add(TASKS.slice(0, 1));
+  await measuring.measure(TASKS.slice(0, 1));
+  const [event] = events;
+  // Half of it took a second.
+  assert.ok(event?.kind === 'measuring' && event.secondsLeft === 1);
+});
+
+test('measurements that do not belong to a task are left out', async () => {
+  const { measuring, results } = await measuringWith(giving(sampleMeasurement(0), sampleMeasurement(1)));
+  assert.equal(await measuring.measure(TASKS.slice(0, 1)), 1);
+  assert.equal([...results.measurements()].length, 1);
 });

@@ -66,4 +66,13 @@ describe('the progress of a run', () => {
     // Half of the model in two more seconds: 14 sequences in three, so that ten take another 15/7.
     assert.equal(shown(progress, 5, 1, whole).secondsLeft, (10 / 14) * 3);
   });
+
+  test('counts from its first start, and all bricks that are measured together', (t) => {
+    const time = withClock(t);
+    const progress = begun(BRICKS);
+    time.nowMs += 1000;
+    progress.start();
+    // Half of two of four bricks took a second: the other three take three.
+    assert.equal(shown(progress, 5, 2).secondsLeft, 3);
+  });
 });

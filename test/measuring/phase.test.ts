@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Measurement } from '../../src/measurement/measurement.js';
+import { DEFAULT_REMEASURE, type Remeasure } from '../../src/measurement/remeasure.js';
+import { KnownResults } from '../../src/measuring/known-results.js';
+import { phaseOf } from '../../src/measuring/phase.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { sampleMeasurement, sampleSystem, SYSTEM } from '../store/sample-measurement.js';
+import { sampleTasks } from './sample-tasks.js';
+
+const TASKS = sampleTasks('quiet', 'disturbed', 'crashed', 'not there');
+
+const MEASUREMENTS: readonly Measurement[] = [
+  sampleMeasurement(0),
+  sampleMeasurement(1, { conditions: { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 } }),
+  sampleMeasurement(2, { outcome: { kind: 'failure', reason: 'crashed', message: 'gone' } }),
+];
+
+/** Labels of the tasks that are missing and disturbed, and how many results are known. */
+async function phase(remeasure: Remeasure, { system = SYSTEM, tasks = TASKS } = {}) {
+  const store = await openMemoryStore();
+  for (const measurement of MEASUREMENTS) await store.putMeasurement(measurement);
+  const results = new KnownResults();
+  const { missing, disturbed } = await phaseOf(tasks, results, { system, store, remeasure });
+  return {
+    missing: missing.map(({ label }) => label),
+    disturbed: disturbed.map(({ label }) => label),
+    known: [...results.measurements()].length,
+  };
+}
+
+describe('of what is to be measured', () => {
+  test('what the store does not have is missing, and what others disturbed is taken again on a quiet machine', async () => {
+    const missing = ['crashed', 'not there'];
+    assert.deepEqual(await phase(DEFAULT_REMEASURE), { missing, disturbed: ['disturbed'], known: 2 });
+  });
+
+  test('all that is known can be asked for again, or nothing', async () => {
+    const all = TASKS.map(({ label }) => label);
+    assert.deepEqual(await phase({ kind: 'all' }), { missing: all, disturbed: [], known: 2 });
+    assert.deepEqual(await phase({ kind: 'none' }), { missing: all.slice(2), disturbed: [], known: 2 });
+  });
+
+  test('another machine and another number of threads know nothing', async () => {
+    assert.equal((await phase(DEFAULT_REMEASURE, { system: sampleSystem({ processor: 'Another CPU' }) })).known, 0);
+    const threaded = TASKS.map((task) => {
+      return { ...task, request: { ...task.request, runOptions: { ...task.request.runOptions, threads: 2 } } };
+    });
+    assert.equal((await phase(DEFAULT_REMEASURE, { tasks: threaded })).known, 0);
+    // What is run decides, and not with how many threads the machine was described.
+    const described = sampleSystem({ runOptions: { ...SYSTEM.runOptions, threads: 2 } });
+    assert.equal((await phase(DEFAULT_REMEASURE, { system: described })).known, 2);
+  });
+});

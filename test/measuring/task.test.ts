@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { distinctTasks } from '../../src/measuring/task.js';
+import { sampleTasks } from './sample-tasks.js';
+
+test('tasks of one benchmark in one context and on one occasion are one, at its first place', () => {
+  const [relu, neg] = sampleTasks('a: Relu', 'a: Neg');
+  assert.ok(relu !== undefined && neg !== undefined);
+  const same = { ...relu, label: 'b: Relu' };
+  const later = { ...relu, request: { ...relu.request, occasion: 2 } };
+  const elsewhere = { ...relu, request: { ...relu.request, context: { footprintBytes: 2 ** 20 } } };
+  assert.deepEqual(distinctTasks([relu, neg, same, later, elsewhere]), [relu, neg, later, elsewhere]);
+});
