@@ -13,7 +13,7 @@ const OUT = 'out/torture';
 
 const print = (line: string): void => console.log(line);
 
-/** What a command takes here that nobody disturbs. */
+/** Time that an undisturbed command takes here. */
 async function commandMs(): Promise<number> {
   const undo: (() => unknown)[] = [];
   const place = await placeFor({ after: (one) => void undo.push(one) });

@@ -73,7 +73,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     const cached = cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
     if (server !== undefined) return cached;
     const offerWeights = (path: string): string => {
-      // Nobody else who reaches the agent can name it.
+      // Other clients of the agent cannot name the file.
       const standsFor = randomUUID();
       weightFiles.set(standsFor, path);
       return standsFor;

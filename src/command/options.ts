@@ -138,7 +138,7 @@ export function addStoreOption(command: Command): Command {
   return command.option('--store <uri>', storeDescription('measurements'));
 }
 
-/** Nobody is left with an unknown option who names an agent as other commands name a server. */
+/** `--server` is not an unknown option: users may name an agent as other commands name a server. */
 function refuseServer(): never {
   throw new InvalidArgumentError(
     "--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent",

@@ -21,7 +21,7 @@ export interface Submission {
   readonly files: ReadonlyMap<string, Uint8Array | undefined>;
   /** By the model's name. */
   readonly graphs: ReadonlyMap<string, Benchmark>;
-  /** Models that whoever made it could not read. */
+  /** Models that the client could not read. */
   readonly unusable?: readonly UnusableModel[];
 }
 

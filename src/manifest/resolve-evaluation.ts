@@ -16,7 +16,7 @@ import type { YamlPath } from './yaml-tree.js';
 export interface ResolvedEvaluation {
   readonly ok: true;
   readonly evaluation: EvaluationManifest;
-  /** In the manifest's order; no two have the same name. */
+  /** In the manifest's order; each name once. */
   readonly models: readonly ResolvedModel[];
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;

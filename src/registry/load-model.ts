@@ -40,7 +40,7 @@ export interface LoadedModel {
   readonly assumed: readonly AssumedInput[];
   /** Sizes of the dimensions of inputs that its file leaves open; none of a zoo's, which has no file. */
   readonly sizes: readonly BoundDimension[];
-  /** undefined where nobody has them here: a zoo's are made up, and graphs that travel leave theirs behind. */
+  /** undefined where they are not on this machine: a zoo's are made up, and sent graphs have none. */
   readonly weights?: WeightsOfFile | undefined;
 }
 

@@ -135,7 +135,7 @@ export class Platform {
     return record;
   }
 
-  /** An evaluation that was submitted before. Where the store failed right after it had its record, nobody runs it yet. */
+  /** An evaluation that was submitted before. Where the store failed right after it had its record, it does not run yet. */
   async #takenOn(known: EvaluationRecord): Promise<EvaluationRecord> {
     const { id } = known;
     // A job is there until the store has the state of its end.
@@ -161,7 +161,7 @@ export class Platform {
     if (!this.#jobs.has(id)) await this.#recordOf(id);
     const { log, close } = await this.#logOf(id, signal);
     close();
-    // After the log: whoever sees the last event sees the state that goes with it.
+    // After the log: a client that sees the last event also sees its state.
     return { record: this.#jobs.get(id)?.record ?? (await this.#recordOf(id)), last: log.last };
   }
 

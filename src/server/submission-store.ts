@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
 import type { EvaluationCollections, EvaluationRecord, SubmissionPart } from '../evaluation/records.js';
 
-/** Bytes in one document, so few that a part keeps nobody waiting. */
+/** Bytes in one document: few enough that a part delays no other client. */
 const PART_BYTES = 2 ** 20;
 
 type SubmissionCollections = Omit<EvaluationCollections, 'events'>;

@@ -62,7 +62,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
       assert(stdout.startsWith(`Usage: ${['mlmodelscope', ...words].join(' ')}`), stdout);
       assert.match(stdout, new RegExp(`^Example.*:\\n {2}mlmodelscope ${command}`, 'm'));
       assert.match(stdout, /\nExit codes: 0 done; 1 failed; 2 something that you gave is wrong/);
-      assert.doesNotMatch(stdout, /default: [[{]|default:\s+[[{]/, 'a default that nobody can type');
+      assert.doesNotMatch(stdout, /default: [[{]|default:\s+[[{]/, 'a default that cannot be typed');
       for (const line of stdout.split('\n')) assert(line.length <= 80, `too long to read: ${line}`);
     });
   }

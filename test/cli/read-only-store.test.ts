@@ -37,7 +37,7 @@ describe('a store that is not there', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
-  it('is no error where nobody has named one: nothing has been measured yet', async (t) => {
+  it('is no error where none was named: nothing has been measured yet', async (t) => {
     const place = await workplace(t);
     const env = { MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') };
     const ending = await place.run(['store', 'info'], { env });

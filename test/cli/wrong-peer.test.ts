@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { deadline, workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 
-/** Nobody listens on port 1 of a machine like this. */
+/** A test machine has no listener on port 1. */
 const NOBODY = '127.0.0.1:1';
 
 describe('an address', { ...deadline, concurrency: 2 }, () => {
@@ -38,7 +38,7 @@ describe('an address', { ...deadline, concurrency: 2 }, () => {
     assert.equal(listed.code, 2);
   });
 
-  it('that nobody answers at is said by a plugin at once', async (t) => {
+  it('without a listener is reported by a plugin at once', async (t) => {
     const plugin = (await workplace(t)).start(['plugin', 'dlbricks', '--server', NOBODY]);
     await plugin.said(/^warning: the server at 127\.0\.0\.1:1 does not answer .*mlmodelscope serve/);
   });

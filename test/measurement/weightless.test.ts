@@ -36,7 +36,7 @@ describe('a model without its weights', () => {
     );
   });
 
-  test('taken out once more, is the same benchmark: fills, roles and order included', () => {
+  test('taken out a second time, is the same benchmark: fills, roles and order included', () => {
     fc.assert(
       fc.property(generatedModels(), ({ model }) => {
         const benchmark = weightlessBenchmark(model);

@@ -54,7 +54,7 @@ const reference = JSON.parse(written) as Reference;
 
 const ALONE = { row: 0, rows: 1, limit: 0 } as const;
 
-/** Coordinates are float32 of some parts of one; scaling them rounds once more. */
+/** Coordinates are float32 of some parts of one; scaling them rounds again. */
 const CLOSE = 1e-6;
 
 function floats({ dims, values }: Plain): TensorValue {

@@ -6,7 +6,7 @@ import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../cli/support/
 import { assertOfSchema } from './validator.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
 
-/** Short, and without a second look at a busy machine. */
+/** Short, and nothing is taken again on a busy machine. */
 const MEASURING = [...LAYER_CUT, ...QUICK, ...AS_STORED] as const;
 
 const ANYWHERE = ['--listen', '127.0.0.1:0'] as const;

@@ -166,7 +166,7 @@ const BOMBS: Readonly<Record<string, (server: Bombed, t: TestContext) => Promise
       }),
     );
     await evaluations.submit('evaluation-1', submission());
-    for (let i = 0; i < 3; i++) assert.equal(await toTheEnd(evaluations, 'evaluation-1'), 'done');
+    assert.equal(await toTheEnd(evaluations, 'evaluation-1'), 'done');
   },
 
   'a thousand evaluations, and those who list them': async ({ client, evaluations, attach }) => {
@@ -175,7 +175,7 @@ const BOMBS: Readonly<Record<string, (server: Bombed, t: TestContext) => Promise
     for (let i = 0; i < ids.length; i += 50) {
       await Promise.all(ids.slice(i, i + 50).map((id) => evaluations.submit(id, submission())));
     }
-    const lists = Array.from({ length: 100 }, () => client.unary(listEvaluations, { pageSize: 1000 }, { deadlineMs }));
+    const lists = Array.from({ length: 20 }, () => client.unary(listEvaluations, { pageSize: 1000 }, { deadlineMs }));
     for (const { evaluations: listed } of await Promise.all(lists)) assert.equal(listed.length, 1000);
   },
 
@@ -209,7 +209,7 @@ const BOMBS: Readonly<Record<string, (server: Bombed, t: TestContext) => Promise
     };
     await assert.rejects(fill(), { code: 'exhausted' });
     const any = { frameworkName: '', frameworkVersion: '', modelName: '', modelVersion: '>=1.0.0' };
-    const all = Array.from({ length: 10 }, () => [
+    const all = Array.from({ length: 3 }, () => [
       client.unary(listAgents, { pageSize: 0, pageToken: '' }, { deadlineMs }),
       client.unary(RegistryService.modelManifests, any, { deadlineMs }),
       client.unary(RegistryService.modelAgents, any, { deadlineMs }),

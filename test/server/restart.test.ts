@@ -61,7 +61,7 @@ describe('a server that is started again', deadline, () => {
       before.attach(obedient);
       await before.platform.submit(ID, submitted());
       await eventsOf(before.platform, ID);
-      // Whoever has read the end sees that it has ended, however slow the store is.
+      // A client that has read the end sees that it has ended, however slow the store is.
       assert.equal((await before.platform.get(ID)).record.state, 'done');
       assert.equal((await before.platform.list())[0]?.state, 'done');
       before.platform.close();

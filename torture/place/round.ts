@@ -10,7 +10,7 @@ import type { Lifetime } from '../../test/support/lifetime.js';
 export interface Round extends Lifetime {
   readonly random: Random;
   readonly place: Workplace;
-  /** What a command takes here that nobody disturbs. */
+  /** Time that an undisturbed command takes here. */
   readonly commandMs: number;
 }
 
@@ -62,7 +62,7 @@ function read(pid: number, file: string): string {
   }
 }
 
-/** A moment at random, until which a command that nobody disturbs is done. */
+/** A random moment within the time of an undisturbed command. */
 export function moment({ random, commandMs }: Round): Promise<void> {
   return setTimeout(random.below(commandMs));
 }

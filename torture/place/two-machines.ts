@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Lifetime } from '../../test/support/lifetime.js';
 
-/** Addresses of the two ends of the cable, which nobody else sees. */
+/** Addresses of the two ends of the cable, which no other machine sees. */
 export const HERE = '10.0.0.1';
 export const THERE = '10.0.0.2';
 

@@ -13,7 +13,7 @@ import type { Target } from '../targets/target.js';
 const LIMIT_MS = 180_000;
 
 export interface PlayOptions {
-  /** What a command takes that nobody disturbs. */
+  /** Time that an undisturbed command takes. */
   readonly commandMs: number;
   /** Where the places of rounds that failed are kept. */
   readonly out: string;

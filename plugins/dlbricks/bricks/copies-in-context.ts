@@ -32,7 +32,7 @@ export interface MeasurableBrick extends Brick {
   readonly copies?: InContext | undefined;
 }
 
-/** Seed of the weights of copy number `copy`, so that no two copies have the same. */
+/** Seed of the weights of copy number `copy`; each copy has its own. */
 function seedOfCopy(input: BenchmarkInput, copy: number): number {
   return input.fill.seed + copy * 65_537;
 }

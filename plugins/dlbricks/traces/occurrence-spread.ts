@@ -9,7 +9,7 @@ const ROUNDS = 20;
 
 /** Spread of the measurements of one layer. All of it is relative. */
 export interface OccurrenceSpread {
-  /** Between processes, over all layers of a process; undefined where no two processes have a layer in common. */
+  /** Between processes, over all layers of a process; undefined where the processes have no layer in common. */
   readonly process: Spread | undefined;
   /** Between occurrences of a layer of this time, in addition; undefined where no layer occurs twice. */
   layer(ms: number): Spread | undefined;

@@ -85,7 +85,7 @@ interface OpenDimension {
   readonly names: readonly string[];
 }
 
-/** The dimensions of an input that have no size. @throws PlatformError 'model' where nobody can give one */
+/** The dimensions of an input that have no size. @throws PlatformError 'model' for a dimension that cannot be given one */
 function openDimensions({ source, graph }: Model, input: string, sizes: ReadonlyMap<string, number>): OpenDimension[] {
   const dims = graph.types.get(input)?.dims;
   const place = `${source}: input ${quoted(input)}`;

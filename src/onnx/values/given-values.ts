@@ -44,7 +44,7 @@ export function givenTextOf(text: string): GivenText | undefined {
   return values && { kind: 'values', values };
 }
 
-/** Least and largest number of an element type; undefined where nobody can say values of it. */
+/** Least and largest number of an element type; undefined for a type whose values cannot be given. */
 function boundsOf(elementType: ElementType): readonly [number, number] | undefined {
   const { kind, bits } = ELEMENT_TYPES[elementType];
   if (kind === 'boolean') return [0, 1];

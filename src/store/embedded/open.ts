@@ -19,7 +19,7 @@ export async function openEmbeddedStore(folder: string, options: StoreOptions): 
 }
 
 /**
- * Opens the store in `folder` to read it; creates nothing. Where this user cannot write to it, or nobody can, a copy of it
+ * Opens the store in `folder` to read it; creates nothing. Where this user cannot write to it, or no user can, a copy of it
  * is read, and writing is refused.
  *
  * @throws PlatformError `not_found` where there is none, `storage` where it cannot be read

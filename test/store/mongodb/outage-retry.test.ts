@@ -56,7 +56,7 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
     await assert.rejects(answer, refusal('unavailable'));
   });
 
-  it('are made once more after an interruption, and then fail', async () => {
+  it('are made a second time after an interruption, and then fail', async () => {
     const controller = new AbortController();
     const { clock, retry } = retrying(controller.signal);
     const askedMs: number[] = [];

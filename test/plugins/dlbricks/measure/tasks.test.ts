@@ -29,7 +29,7 @@ describe('the tasks of an evaluation', () => {
     assert.deepEqual(labels(firstTasks([one, two], SYSTEM, SETTINGS)), ['one: Relu', 'one: Neg', 'two: Abs']);
   });
 
-  test('have each whole model once, and once more for the repetitions', () => {
+  test('have each whole model once, and a second time for the repetitions', () => {
     const models = [one, two, { ...one }];
     assert.deepEqual(labels(wholeModelTasks(models, FIRST_OCCASION, SETTINGS)), ['one (whole)', 'two (whole)']);
     assert.deepEqual(labels(wholeModelTasks(models, SECOND_OCCASION, SETTINGS)), [
