@@ -48,7 +48,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('measures nothing the second time, and says the same', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const args = ['dlbricks', 'run', await evaluation(place), '--export-json', '-'];
     const first = await place.run(args);
     const stored = await contentOf(place.store);
@@ -67,14 +67,14 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('measures only what an earlier evaluation has not', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.run(['dlbricks', 'run', await evaluation(place, { models: ['three.onnx'] })]);
     const { toMeasure, known } = planIn(await place.run(['dlbricks', 'run', await evaluation(place)]));
     assert.deepEqual({ toMeasure, known }, { toMeasure: 2, known: 3 });
   });
 
   it('lets the manifest decide', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, {
       batch_size: 2,
       threads: 2,
@@ -100,7 +100,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('lets options win over the manifest', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, { batch_size: 4, settings: { granularity: 3, cut: 'kernel' } });
     const options = ['-G', '2', '--cut', 'layer', '--batch', '2', '--threads', '2', '--runs', '4', '--warmup', '0'];
     const ending = await place.run(['dlbricks', 'run', manifest, ...options, '--export-json', '-']);
@@ -113,7 +113,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('binds a dimension that the command line gives', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, { models: ['sentences.onnx'] });
     await place.write('sentences.onnx', chain(['Relu'], ['batch', 'sequence']));
     const { code } = await place.run(['dlbricks', 'run', manifest, '--dimension', 'sequence=16']);
@@ -121,14 +121,14 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('refuses a dimension that no model has', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'run', await evaluation(place), '--dimension', 'sequence=16']);
     assert.match(ending.stderr, /--dimension sequence: none of the models/);
     assert.equal(ending.code, 2);
   });
 
   it('keeps measurements where --store says', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.run(['dlbricks', 'run', await evaluation(place), '--store', 'elsewhere']);
     assert.deepEqual([existsSync(place.path('elsewhere')), existsSync(place.store)], [true, false]);
   });
@@ -140,7 +140,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('warns of more threads than there are cores', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const cores = availableParallelism();
     const threads = String(cores + 1);
     const { stderr } = await place.run(['dlbricks', 'run', await evaluation(place), '--threads', threads]);
@@ -162,7 +162,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
 
 describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
   it('with mistakes gets all of them in one go, each with its place', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await place.write(
       'wrong.yml',
       [
@@ -189,7 +189,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('that asks for another machine gets the list of what is missing here, and nothing is measured', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, {
       hardware: { processor: 'Nonesuch', cores: { min: 99999 }, memory: { min_gib: 1e9 } },
       software: { framework: { name: 'onnxruntime', version: '^99' } },
@@ -212,7 +212,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('of another plugin is refused before any model is read', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, { plugin: 'other' });
     await place.write('four.onnx', 'not a model');
     const ending = await place.run(['dlbricks', 'run', manifest]);
@@ -223,7 +223,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
 
 describe('dlbricks run MODEL...', deadline, () => {
   it('estimates models, files and manifests, and measures none of them whole', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     const file = await place.write('three.onnx', chain(['Relu', 'Exp', 'Abs']));
     const checksum = createHash('sha256')
@@ -250,7 +250,7 @@ describe('dlbricks run MODEL...', deadline, () => {
   });
 
   it('takes evaluations and models together, with one plan, one table and one document', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place, { batch_size: 2 });
     // As much as the manifest asks for, so that both share what they measure.
     const args = ['dlbricks', 'run', manifest, 'three.onnx', 'zoo:squeezenet1.1', ...LAYER_CUT, '--batch', '1'];
@@ -279,7 +279,7 @@ describe('dlbricks run MODEL...', deadline, () => {
   });
 
   it('measures nothing where an evaluation among models has a mistake, and goes on without a broken model', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const manifest = await evaluation(place);
     await place.write('broken.onnx', 'not a model');
     const wrong = await place.write('wrong.yml', JSON.stringify({ dlspec: 'evaluation/v1', name: 'wrong' }));
@@ -295,7 +295,7 @@ describe('dlbricks run MODEL...', deadline, () => {
   });
 
   it('runs once for each size of the batch and number of threads, with one plan, and measures nothing twice', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     await place.write('fixed.onnx', chain(['Relu', 'Exp'], [1, 8]));
     const sweep = ['--batch', '1,2', '--threads', '1,2', ...LAYER_CUT, ...QUICK, ...AS_STORED];

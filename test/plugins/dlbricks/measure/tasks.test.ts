@@ -38,6 +38,12 @@ describe('the tasks of an evaluation', () => {
     ]);
   });
 
+  test('say how long they take in proportion: a brick one sequence, a whole model all of its own', () => {
+    const sequencesOf = (tasks: readonly Task[]): readonly number[] => tasks.map(({ sequences }) => sequences);
+    assert.deepEqual(sequencesOf(firstTasks([one, two], SYSTEM, SETTINGS)), [1, 1, 1]);
+    assert.deepEqual(sequencesOf(wholeModelTasks([one, two], FIRST_OCCASION, SETTINGS)), [3, 2]);
+  });
+
   test('of a repetition differ from the first ones only by their occasion', () => {
     const [first] = wholeModelTasks([two], FIRST_OCCASION, SETTINGS);
     const [again] = wholeModelTasks([two], SECOND_OCCASION, SETTINGS);
