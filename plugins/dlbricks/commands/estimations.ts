@@ -1,7 +1,7 @@
 import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest } from '../../../src/plugin-api.js';
 import { estimationsOfManifest } from './manifest-estimations.js';
 import { estimationsOfModels } from './model-estimations.js';
-import type { RunOptions } from './options.js';
+import type { SweepMeasuringOptions } from './options.js';
 import type { PlannedEstimation } from './run-and-report.js';
 
 /** Whether a reference is to be read as an evaluation: a manifest of that kind, or one with mistakes. */
@@ -16,7 +16,7 @@ async function isEvaluation(reference: string): Promise<boolean> {
  */
 export async function estimationsOf(
   references: readonly string[],
-  options: RunOptions,
+  options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
 ): Promise<readonly PlannedEstimation[]> {

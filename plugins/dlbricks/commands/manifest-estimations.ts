@@ -7,11 +7,11 @@ import {
   runOptionsOf,
 } from '../../../src/plugin-api.js';
 import { settingsSchema } from '../settings.js';
-import { type RunOptions, settingsOf } from './options.js';
+import { type SweepMeasuringOptions, settingsOf } from './options.js';
 import type { PlannedEstimation } from './run-and-report.js';
 
 /** An evaluation manifest, read for the size of the batch at `index` in the options: by default its own. */
-async function readManifest(path: string, index: number, options: RunOptions, host: CommandHost) {
+async function readManifest(path: string, index: number, options: SweepMeasuringOptions, host: CommandHost) {
   const { batch: batches = [undefined] } = options;
   const batch = batches[index];
   const progress = host.progress(options.quiet ?? false);
@@ -42,7 +42,7 @@ async function readManifest(path: string, index: number, options: RunOptions, ho
  */
 export async function estimationsOfManifest(
   path: string,
-  options: RunOptions,
+  options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
 ): Promise<readonly PlannedEstimation[]> {

@@ -7,7 +7,7 @@ import {
   type UnusableModel,
 } from '../../../src/plugin-api.js';
 import type { PlannedEstimation } from './run-and-report.js';
-import { type RunOptions, settingsOf } from './options.js';
+import { type SweepMeasuringOptions, settingsOf } from './options.js';
 
 interface ModelEstimationSettings {
   readonly measureEndToEnd: boolean;
@@ -22,7 +22,7 @@ interface ModelEstimationSettings {
  */
 export async function estimationsOfModels(
   references: readonly string[],
-  options: RunOptions,
+  options: SweepMeasuringOptions,
   host: CommandHost,
   { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
 ): Promise<readonly PlannedEstimation[]> {

@@ -54,7 +54,7 @@ export interface PlaceOptions extends AgentOptions, OutputOptions {
 }
 
 /** Options of the commands that measure bricks, each once for all combinations of batch and threads. */
-export interface RunOptions
+export interface SweepMeasuringOptions
   extends CutOptions, ProtocolOptions, SweepOptions, PrecisionOptions, ReuseOptions, PlaceOptions {}
 
 /** Settings that apply where neither options nor a manifest set them. */

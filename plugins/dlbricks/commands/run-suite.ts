@@ -13,11 +13,11 @@ import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
-import { measureSettingsOf, refuseCutOptions, type RunOptions } from './options.js';
+import { measureSettingsOf, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
 import { INTERRUPTED } from './run-and-report.js';
 
 /** Measures a suite, for `dlbricks run --suite`. */
-export async function runSuite(folder: string, options: RunOptions, host: CommandHost): Promise<void> {
+export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { addReuseOptions, type CommandHost, PlatformError } from '../../../src/plugin-api.js';
 import { estimationsOf } from './estimations.js';
-import { addPrecisionOptions, addSweepReportingOptions, type RunOptions } from './options.js';
+import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
 import { runSuite } from './run-suite.js';
 
-interface RunCommandOptions extends RunOptions {
+interface RunCommandOptions extends SweepMeasuringOptions {
   readonly suite?: string;
 }
 

@@ -17,7 +17,7 @@ import { type Settings, settingsSchema } from '../settings.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
 import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { estimationsOf } from './estimations.js';
-import { addPrecisionOptions, addUncutReportingOptions, type RunOptions } from './options.js';
+import { addPrecisionOptions, addUncutReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { type PlannedEstimation, runWithProgress, setExitCodeOf } from './run-and-report.js';
 
 /** The default of the cut, whatever it is. */
@@ -27,7 +27,7 @@ const DEFAULT_CUT = settingsSchema.parse({}).cut;
 
 type Granularity = number | typeof AUTO;
 
-interface SweepCommandOptions extends Omit<RunOptions, 'cut' | 'granularity' | 'batch' | 'threads'> {
+interface SweepCommandOptions extends Omit<SweepMeasuringOptions, 'cut' | 'granularity' | 'batch' | 'threads'> {
   readonly cut: readonly Cut[];
   readonly granularity: readonly Granularity[];
   readonly batch?: number;

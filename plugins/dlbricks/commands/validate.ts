@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addReuseOptions, type CommandHost } from '../../../src/plugin-api.js';
 import { estimationsOfModels } from './model-estimations.js';
-import { addPrecisionOptions, addSweepReportingOptions, type RunOptions } from './options.js';
+import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
 
 /** `dlbricks validate MODEL...` */
@@ -22,7 +22,7 @@ Examples:
   mlmodelscope dlbricks validate zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action(async (references: string[], options: RunOptions) => {
+    .action(async (references: string[], options: SweepMeasuringOptions) => {
       const agent = await host.connect(options.agent, options.framework);
       await runAndReport(
         await estimationsOfModels(references, options, host, { measureEndToEnd: true }),
