@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type CutSettings, prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { type CutSettings, graphToCut, prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import type { OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
+import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
@@ -27,6 +29,18 @@ test('a typed model is cut at its layers without a runtime', async () => {
   );
   assert.deepEqual([recipe.sequences, bricks.length, refusal], [[0, 1, 0], 2, undefined]);
   assert.deepEqual(whole, weightlessBenchmark(loaded.model));
+});
+
+test('the graph that the runtime made is handed on, so that its kernels can be compared with those of the file', async () => {
+  const made: OptimizedGraph[] = [];
+  const optimizedOf = (benchmark: Benchmark): OptimizedGraph => {
+    made.push({ benchmark, values: new Map(), costMs: 5 });
+    return made.at(-1) ?? assert.fail();
+  };
+  const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+  const loaded = loadedChain('model', 'Relu', 'Neg');
+  const { optimized } = await graphToCut(loaded, SETTINGS, agent, new AbortController().signal);
+  assert.deepEqual(made, [optimized]);
 });
 
 describe('a model whose graph the runtime refuses', () => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { prepareAll } from '../../../../plugins/dlbricks/bricks/prepare-all.js';
+import { type CutSettings, prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { sampleSystem, SYSTEM } from '../../../store/sample-measurement.js';
+import { loadedChain } from '../support/chain-model.js';
+
+const SETTINGS: CutSettings = { cut: 'layer', granularity: undefined, runOptions: SYSTEM.runOptions };
+
+/** The most models that are taken apart at once on a machine of so many cores, and their names as they come out. */
+async function prepareOn(cores: number, names: readonly string[]) {
+  const agent = { ...createFakeAgent({ latencyOf: () => 1 }), system: () => Promise.resolve(sampleSystem({ cores })) };
+  let [now, most] = [0, 0];
+  const done: number[] = [];
+  const prepared = await prepareAll(
+    names.map((name) => loadedChain(name, 'Relu')),
+    {
+      settings: SETTINGS,
+      agent,
+      signal: new AbortController().signal,
+      onModel: (_model, count) => void done.push(count),
+      prepare: async (...args) => {
+        most = Math.max(most, ++now);
+        await new Promise(setImmediate);
+        now--;
+        return prepareModel(...args);
+      },
+    },
+  );
+  return { most, done, names: prepared.map(({ recipe }) => recipe.name) };
+}
+
+const NAMES = Array.from({ length: 12 }, (_, index) => `model${index}`);
+
+test('models are taken apart on all cores, and come out in their order', async () => {
+  const { most, names, done } = await prepareOn(3, NAMES);
+  assert.deepEqual([most, names], [3, NAMES]);
+  assert.deepEqual([done.slice(0, 3), done.length], [[0, 0, 0], 12]);
+});
+
+// MOST_AT_ONCE: an agent's own limit of graphs that it optimizes at once.
+test('no more than eight are taken apart at once, which is what an agent takes', async () => {
+  assert.equal((await prepareOn(64, NAMES)).most, 8);
+});
