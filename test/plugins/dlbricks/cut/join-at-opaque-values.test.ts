@@ -54,5 +54,7 @@ describe('joining at values that are no tensors', () => {
 
   test('leaves a layer alone whose value is an output of the model', () => {
     assert.deepEqual(joined(graphOf('x > a', 'a > b Y')), ['0-0', '1-1']);
+    const early = { ...graphOf('x > S a', 'a > b', 'b > y'), outputs: ['S', 'y'] };
+    assert.deepEqual(joined(early), ['0-0', '1-1', '2-2']);
   });
 });
