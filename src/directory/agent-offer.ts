@@ -6,8 +6,8 @@ import { line } from './offered-text.js';
 
 const MAX_MODELS = 1000;
 
-/** See {@link sizeOf}; the models that come with the platform take a ninth of it. */
-const MAX_OFFER_SIZE = 256 * 1024;
+/** See {@link sizeOf}; the models that come with the platform take less than half of it. */
+const MAX_OFFER_SIZE = 1024 * 1024;
 
 /** Memory of a value besides the characters of a text. */
 const VALUE_BYTES = 32;

@@ -124,10 +124,10 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
 
   test('refuses an offer that is too large as a whole', async (t) => {
     const { client } = await registryServer(t);
-    const models = await largestModels(100);
+    const models = await largestModels(200);
     const agent = toWireAgent(offer({ models }));
     const registered = client.unary(registerAgent, { agent }, { deadlineMs });
-    await assert.rejects(registered, refusal('usage', /agent: more than 256 KiB; offer fewer models/));
+    await assert.rejects(registered, refusal('usage', /agent: more than 1024 KiB; offer fewer models/));
   });
 
   test('takes a thousand agents with all models that come with the platform', async (t) => {
