@@ -3,6 +3,7 @@ import type { Graph, Node, Tensor } from '../model/model.js';
 import { constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
+import { subgraphsOf } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
@@ -29,7 +30,8 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
   ['GRU', [4]],
   ['HammingWindow', [0]],
   ['HannWindow', [0]],
-  ['Loop', [0]],
+  ['If', [0]],
+  ['Loop', [0, 1]],
   ['LSTM', [4]],
   ['MaxUnpool', [2]],
   ['MelWeightMatrix', [0, 1, 2, 3, 4]],
@@ -120,6 +122,31 @@ function isSteeringInput(node: Node, index: number): boolean {
   return domain === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
 }
 
+/** Whether a Loop goes on is the first output of its body. */
+const CONDITION = 0;
+
+/** Before the values that go from one step to the next, a Loop and its body have the step's number and the condition. */
+const FIRST_STATE = 2;
+
+/**
+ * Values that decide how often a Loop runs its body: those in the body that the condition is computed from, and what they are before
+ * the first step. The search ends at operators with learned parameters.
+ */
+function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly string[] {
+  if (opType !== 'Loop' || domainOf(domain) !== '') return [];
+  return subgraphsOf(attributes).flatMap((body) => {
+    const leading = new Set([body.output[CONDITION]?.name ?? '']);
+    for (const node of body.node.toReversed()) {
+      if (PARAMETRIC.has(node.opType) || !node.output.some((name) => leading.has(name))) continue;
+      for (const name of node.input) leading.add(name);
+    }
+    const states = body.input.flatMap(({ name }, at) =>
+      at >= FIRST_STATE && leading.has(name) ? (inputs[at] ?? []) : [],
+    );
+    return [...leading, ...states];
+  });
+}
+
 /**
  * Values that steer an operator, and all values that they are computed from and that do not depend on the inputs: a
  * size that a graph computes from a shape and a factor depends on the factor.
@@ -128,6 +155,7 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
   const values = new Set<string>();
   for (const node of nestedNodes(graph.nodes)) {
     for (const [index, name] of node.inputs.entries()) if (isSteeringInput(node, index)) values.add(name);
+    for (const name of conditionsOf(node)) values.add(name);
   }
   const { produced, fromShapes } = constantValues(graph);
   for (const { inputs, outputs } of graph.nodes.toReversed()) {

@@ -25,6 +25,37 @@ describe('kept, because they decide what is computed, are', () => {
     assert.ok(!isKept('Add', integers('c', [...most, 1n])));
   });
 
+  test('what a condition of control flow is computed from', () => {
+    const scalar = (name: string, count: number) =>
+      tensor(name, 'int32', [], { rawData: Uint8Array.of(count, 0, 0, 0) });
+    const unusual = (name: string, number: number) => floats(name, [number], []);
+    // As tf2onnx writes a loop: it counts in int32, from a constant to a constant.
+    const body = graph({
+      input: [value('at', [], 'int64'), value('go', [], 'bool'), value('count', [], 'int32'), value('state', [1, 4])],
+      node: [
+        node('Add', ['count', 'step'], ['more']),
+        node('Less', ['more', 'limit'], ['on']),
+        node('Mul', ['state', 'factor'], ['next']),
+      ],
+      output: [value('on', [], 'bool'), value('more', [], 'int32'), value('next', [1, 4])],
+    });
+    const kept = steering(
+      [
+        node('Less', ['from', 'to'], ['goes']),
+        node('Loop', ['', 'goes', 'start', 'x'], ['counted', 'y'], [graphAttribute('body', body)]),
+      ],
+      [
+        scalar('step', 1),
+        scalar('limit', 40),
+        scalar('start', 7),
+        unusual('from', 0.123),
+        unusual('to', 40.5),
+        unusual('factor', 0.777),
+      ],
+    );
+    assert.deepEqual([...kept].sort(), ['from', 'limit', 'start', 'step', 'to']);
+  });
+
   test('truth values', () => assert.ok(isKept('And', tensor('c', 'bool', [2], { rawData: Uint8Array.of(0, 1) }))));
 
   test('text', () => {
