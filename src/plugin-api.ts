@@ -6,6 +6,8 @@ export { writeFileAtomically } from './base/atomic-file.js';
 export { defaultThreads } from './base/default-threads.js';
 export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
+export { parseBoundedJson } from './base/bounded-json.js';
+export { readJsonFile } from './base/json-file.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 export { requireWritable, writeResult } from './base/output-file.js';

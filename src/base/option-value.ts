@@ -10,10 +10,17 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
   };
 }
 
+/** Each number of a list is a table's row for every model. */
+const MOST_NUMBERS = 100;
+
 /** Parses whole numbers with commas between them, each within bounds, as an option's value; each counts once. */
 export function wholeNumbersOption(least: number, most: number): (text: string) => readonly number[] {
   const parse = wholeNumberOption(least, most);
-  return (text) => [...new Set(text.split(',').map((part) => parse(part.trim())))];
+  return (text) => {
+    const numbers = new Set(text.split(',').map((part) => parse(part.trim())));
+    if (numbers.size <= MOST_NUMBERS) return [...numbers];
+    throw new InvalidArgumentError(`expected at most ${MOST_NUMBERS} numbers, found ${numbers.size}`);
+  };
 }
 
 /** Parses a duration as an option's value, into milliseconds. */

@@ -15,9 +15,10 @@ export interface Terminal {
 }
 
 /**
- * Control characters. Names in foreign files may contain them, and terminals execute them. Tab and newline are kept.
+ * Control characters, and those that end lines or turn the direction of writing. Names in foreign files may contain them,
+ * and terminals execute them. Tab and newline are kept.
  */
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Text that is safe to show, from any file. */
 export function printable(text: string): string {

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.js';
-import { MOST_DEPTH } from './bounded-json.js';
+import { MOST_DEPTH } from '../base/bounded-json.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messageOf } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
-import { parseJson } from './bounded-json.js';
+import { parseBoundedJson } from '../base/bounded-json.js';
 import { MOST_INDEX, MOST_LAYERS, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { forEachLine } from './table-lines.js';
@@ -140,7 +140,7 @@ export const layerTableLines: TraceReader = {
     return forEachLine(chunks, source, (text, line) => {
       let content: unknown;
       try {
-        content = parseJson(text);
+        content = parseBoundedJson(text);
       } catch (error) {
         throw traceError(source, `line ${line}`, `not JSON: ${messageOf(error).slice(0, 200)}`, error);
       }
@@ -169,7 +169,7 @@ function valueOf(column: string, field: string): unknown {
   if (column === 'layers_traced') return field === 'true' ? true : field === 'false' ? false : field;
   if (column !== 'attributes') return field;
   try {
-    return parseJson(field);
+    return parseBoundedJson(field);
   } catch {
     return field;
   }

@@ -1,5 +1,5 @@
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
-import { parseJson } from './bounded-json.js';
+import { parseBoundedJson } from '../base/bounded-json.js';
 import { isLayerIndex, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { quoted } from '../base/quoted.js';
@@ -87,7 +87,7 @@ function attributesOf(value: unknown): Readonly<Record<string, unknown>> | undef
   if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   if (typeof value !== 'string') return undefined;
   try {
-    const parsed = parseJson(value);
+    const parsed = parseBoundedJson(value);
     return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { throwIfCancelled } from '../base/cancellation.js';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { openRegularFile } from '../base/regular-file.js';
 import { chrome } from './chrome.js';
 import { ModelCollector, type TracedModel } from './collect-models.js';
 import { jaeger } from './jaeger.js';
@@ -42,14 +42,9 @@ export interface ReadTraceOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-async function headOf(path: string): Promise<string> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
-  } finally {
-    await file.close();
-  }
+async function headOf(file: FileHandle): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
 }
 
 function readerFor(head: string, path: string): TraceReader {
@@ -62,9 +57,10 @@ function readerFor(head: string, path: string): TraceReader {
   );
 }
 
-async function* counted(path: string, { signal, onProgress }: ReadTraceOptions): AsyncGenerator<Buffer> {
+async function* counted(file: FileHandle, { signal, onProgress }: ReadTraceOptions): AsyncGenerator<Buffer> {
   let bytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+  const chunks = file.createReadStream({ start: 0, highWaterMark: CHUNK_BYTES, autoClose: false });
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
     throwIfCancelled(signal);
     yield chunk;
     bytes += chunk.length;
@@ -84,12 +80,17 @@ export async function readTrace(path: string, options: ReadTraceOptions = {}): P
     throwIfCancelled(signal);
     collector.add(record, place);
   };
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('usage', `${path}: cannot be read: found ${opened.found}`);
+  const { file } = opened;
   try {
-    const reader = format === undefined ? readerFor(await headOf(path), path) : READERS[format];
-    await reader.read(counted(path, options), path, emit);
+    const reader = format === undefined ? readerFor(await headOf(file), path) : READERS[format];
+    await reader.read(counted(file, options), path, emit);
     return collector.finish(reader.onePerPosition);
   } catch (error) {
     if (error instanceof PlatformError) throw error;
     throw new PlatformError('usage', `${path}: cannot be read: ${messageOf(error)}`, { cause: error });
+  } finally {
+    await file.close();
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { openRegularFile } from '../base/regular-file.js';
 import type { Checksum } from './model.js';
-import { openRegularFile } from './read-file.js';
 
 /**
  * Compares a file with its manifest's checksum, in a stream, whatever its size.

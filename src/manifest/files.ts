@@ -1,4 +1,5 @@
-import { type NotAFile, openRegularFile, readManifestBytes } from './read-file.js';
+import { type NotAFile, openRegularFile } from '../base/regular-file.js';
+import { readManifestBytes } from './read-file.js';
 
 /** Access to manifests and to the files that they refer to. */
 export interface ManifestFiles {

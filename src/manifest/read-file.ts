@@ -1,78 +1,9 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
-import { messageOf } from '../base/errors.js';
+import { type FileBytes, readRegularFile } from '../base/regular-file.js';
 
 /** Size limit of a manifest, far above that of manifests written by hand. */
 export const MAX_MANIFEST_BYTES = 1 << 20;
 
-/** A description of an unusable file, to follow the word `found`. */
-export interface NotAFile {
-  readonly ok: false;
-  readonly found: string;
-}
-
-export interface OpenFile {
-  readonly ok: true;
-  readonly file: FileHandle;
-  readonly byteLength: number;
-}
-
-const BY_ERROR_CODE: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'no such file'],
-  ['ENOTDIR', 'no such file'],
-  ['EACCES', 'a file that this user may not read'],
-  ['EPERM', 'a file that this user may not read'],
-  ['ELOOP', 'a symbolic link that leads to itself'],
-  ['ENXIO', 'a socket or pipe'],
-  ['ENAMETOOLONG', 'a path that is too long'],
-]);
-
-function failure(thrown: unknown): NotAFile {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return { ok: false, found: BY_ERROR_CODE.get(code) ?? `an unreadable file (${messageOf(thrown)})` };
-}
-
-/** Opens a regular file for reading; never waits for a pipe's writer. The caller closes it. */
-export async function openRegularFile(path: string): Promise<OpenFile | NotAFile> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (stats.isFile()) return { ok: true, file, byteLength: stats.size };
-    await file.close();
-    return { ok: false, found: stats.isDirectory() ? 'a folder' : 'a device or pipe' };
-  } catch (thrown) {
-    await file?.close();
-    return failure(thrown);
-  }
-}
-
-async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(limit);
-  let length = 0;
-  while (length < limit) {
-    const { bytesRead } = await file.read(buffer, length, limit - length, null);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return buffer.subarray(0, length);
-}
-
-/** Reads a regular file of at most 1 MiB; the size that the file system reports is not trusted. */
-export async function readManifestBytes(
-  path: string,
-): Promise<{ readonly ok: true; readonly bytes: Buffer } | NotAFile> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) return opened;
-  const { file, byteLength } = opened;
-  try {
-    const bytes = byteLength > MAX_MANIFEST_BYTES ? undefined : await readAtMost(file, MAX_MANIFEST_BYTES + 1);
-    if (bytes !== undefined && bytes.length <= MAX_MANIFEST_BYTES) return { ok: true, bytes };
-    const size = bytes === undefined ? `${byteLength} bytes` : 'more bytes';
-    return { ok: false, found: `a file of ${size} (at most ${MAX_MANIFEST_BYTES})` };
-  } catch (thrown) {
-    return failure(thrown);
-  } finally {
-    await file.close();
-  }
+/** Reads a regular file of at most 1 MiB. */
+export function readManifestBytes(path: string): Promise<FileBytes> {
+  return readRegularFile(path, MAX_MANIFEST_BYTES);
 }

@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { openRegularFile } from '../manifest/read-file.js';
+import { openRegularFile } from '../base/regular-file.js';
 
 /** Far more than any list of classes takes. */
 const MAX_LABELS_BYTES = 4 * 2 ** 20;

@@ -104,6 +104,11 @@ export class Connections {
     });
   }
 
+  /** Bytes that came from the client at this address, `ip:port`. */
+  receivedBytes(peer: string): number {
+    return this.#byPeer.get(peer)?.socket.bytesRead ?? 0;
+  }
+
   /** A call of the client at this address, `ip:port`, begins. */
   receive(peer: string): Receiving {
     const connection = this.#byPeer.get(peer);

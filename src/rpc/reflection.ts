@@ -1,18 +1,20 @@
-import type { Server, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
+import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { ownValue } from '../base/own-value.js';
+import { statusOf } from './status.js';
 
-/** The package's own contract, three folders above dist/src/rpc. */
-const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
-
-function contract(): PackageDefinition {
-  const names = readdirSync(PROTO_FOLDER, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => name.endsWith('.proto'));
-  return loadSync(files, { includeDirs: [PROTO_FOLDER], keepCase: true });
+/** The contract, as far as reflection needs it: each of its files once. Others are answered while a thread reads it. */
+async function contract(): Promise<PackageDefinition> {
+  const thread = new Worker(new URL('./contract-thread.js', import.meta.url));
+  const [files] = (await once(thread, 'message')) as [readonly Uint8Array[]];
+  const fileDescriptorProtos = files.map((bytes) => Buffer.from(bytes));
+  return { contract: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } } as never;
 }
+
+type Call = ServerDuplexStream<unknown, unknown>;
 
 /** The two versions of the reflection service for the named services of a contract. */
 function versionsOf(
@@ -27,18 +29,23 @@ function versionsOf(
 }
 
 /**
- * Adds server reflection, v1 and v1alpha, for the named services of `proto/`. The first call reads the contract, which
+ * Adds server reflection, v1 and v1alpha, for the named services of `proto/`. The first call has the contract read, which
  * takes as long as starting the rest of a server.
  */
 export function addReflection(server: Server, services: readonly string[]): void {
-  let read: ReturnType<typeof versionsOf> | undefined;
+  let read: Promise<ReturnType<typeof versionsOf>> | undefined;
   for (const [index, { definition, implementation }] of versionsOf({}, []).entries()) {
     const deferred = Object.keys(implementation).map((method) => {
-      const handle = (...call: unknown[]): unknown => {
-        read ??= versionsOf(contract(), services);
-        const handler = ownValue(read[index]?.implementation ?? {}, method) as
-          ((...call: unknown[]) => unknown) | undefined;
-        return handler?.(...call);
+      const handle = (call: Call): void => {
+        read ??= contract().then((files) => versionsOf(files, services));
+        const answer = (versions: ReturnType<typeof versionsOf>): void => {
+          const handler = ownValue(versions[index]?.implementation ?? {}, method) as ((call: Call) => void) | undefined;
+          handler?.(call);
+        };
+        read.then(answer).catch((error: unknown) => {
+          read = undefined;
+          call.emit('error', statusOf(error));
+        });
       };
       return [method, handle] as const;
     });

@@ -43,6 +43,9 @@ export interface RpcServer {
   /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
+  /** Bytes that came on a call's connection, those of messages that are not complete as well. */
+  receivedBytes(call: { getPeer(): string }): number;
+
   /** Adds a service, with its health. Before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
     definition: ServiceDefinition<Implementation>,
@@ -147,6 +150,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   return {
     calls,
     isTrusted: ({ metadata }) => check === undefined || check.isShownWith(metadata),
+
+    receivedBytes: (call) => connections.receivedBytes(call.getPeer()),
 
     addService(definition, implementation, { maxRequestBytes = {} } = {}) {
       server.addContractService(definition, implementation, new Map(Object.entries(maxRequestBytes)));

@@ -24,15 +24,35 @@ const registrationSchema = z.object({
   slots: z.int().min(1).max(MAX_SLOTS),
 });
 
-/** The plugin's messages, while each comes within the lease after the previous one. */
-export async function* leased(link: PlatformEnd, leaseMs: number): AsyncGenerator<PluginMessage> {
-  let lease = setTimeout(() => link.close(), leaseMs);
+/** More than the HTTP/2 frames of a connection on which nothing is sent. */
+const LEAST_PROGRESS_BYTES = 1024;
+
+/**
+ * The plugin's messages, while each comes within the lease after the previous one. A large one may take longer as long
+ * as it comes: renewals wait behind it, and to a busy server it comes slowly.
+ *
+ * @param receivedBytes counts what came from the plugin, in messages that are not complete as well
+ */
+export async function* leased(
+  link: PlatformEnd,
+  leaseMs: number,
+  receivedBytes: () => number,
+): AsyncGenerator<PluginMessage> {
+  let lease: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    const before = receivedBytes();
+    lease = setTimeout(() => {
+      if (receivedBytes() - before < LEAST_PROGRESS_BYTES) link.close();
+      else wait();
+    }, leaseMs);
+  };
+  wait();
   try {
     for await (const message of link) {
       clearTimeout(lease);
       // The time to handle a message does not count as the plugin's delay.
       yield message;
-      lease = setTimeout(() => link.close(), leaseMs);
+      wait();
     }
   } finally {
     clearTimeout(lease);

@@ -92,17 +92,18 @@ export class Dispatcher {
   /**
    * Runs evaluations on a plugin while its link lasts.
    *
+   * @param receivedBytes see {@link leased}
    * @throws PlatformError `usage` where it does not begin with its registration, `timeout` where that does not come,
    *   `exhausted` where there are too many
    */
-  async attach(link: PlatformEnd): Promise<void> {
+  async attach(link: PlatformEnd, receivedBytes: () => number = () => 0): Promise<void> {
     if (this.#attached >= MAX_PLUGINS) {
       link.close();
       throw new PlatformError('exhausted', `${MAX_PLUGINS} plugins are attached already; stop one first`);
     }
     this.#attached++;
     const { leaseMs } = this.options.limits;
-    const messages = leased(link, leaseMs);
+    const messages = leased(link, leaseMs, receivedBytes);
     try {
       const session = new PluginSession(await registrationIn(messages), link);
       if (this.#isClosed) throw new PlatformError('unavailable', 'the server is shutting down');

@@ -231,8 +231,8 @@ export class Platform {
   }
 
   /** See {@link Dispatcher.attach}. */
-  attach(link: PlatformEnd): Promise<void> {
-    return this.#dispatcher.attach(link);
+  attach(link: PlatformEnd, receivedBytes?: () => number): Promise<void> {
+    return this.#dispatcher.attach(link, receivedBytes);
   }
 
   /** Lets go of all plugins. Evaluations that have not ended stay in the store for the next platform. */

@@ -20,7 +20,7 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
     const link = streamLink(call, format, () => {});
     void calls.stream(call, async (signal) => {
       signal.addEventListener('abort', () => link.close(), { once: true });
-      await platform.attach(link);
+      await platform.attach(link, () => server.receivedBytes(call));
     });
   };
 

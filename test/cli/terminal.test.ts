@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
+import { printable } from '../../src/cli/terminal.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { needsTerminal, onTerminal } from './support/pseudo-terminal.js';
 import { screenOf } from './support/screen.js';
@@ -15,6 +16,11 @@ async function validate(place: Workplace, ...options: readonly string[]): Promis
   await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
   return ['dlbricks', 'validate', 'many.onnx', 'broken.onnx', ...LAYER_CUT, ...options];
 }
+
+test('texts of others neither control a terminal nor turn the direction of its lines', () => {
+  const foreign = 'a\u001b[2Jb\u009b31mc\rd\u202ee\u2066f\u2028g\th\ni \u00e9\u{1f41f}';
+  assert.equal(printable(foreign), 'a\ufffd[2Jb\ufffd31mc\ufffdd\ufffde\ufffdf\ufffdg\th\ni \u00e9\u{1f41f}');
+});
 
 describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () => {
   it('has no escape codes and no bars', async (t) => {

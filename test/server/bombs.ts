@@ -48,8 +48,12 @@ export function emptyNodes(bytes: number): Uint8Array {
 }
 
 /** An evaluation of as many models, all of them this one, and one without its content, so that no plugin gets it. */
-export function refused(content: Uint8Array, count: number): Submission {
-  const { files, ...rest } = copies(content, count + 1);
+export function refused(
+  content: Uint8Array,
+  count: number,
+  changes: Readonly<Record<string, unknown>> = {},
+): Submission {
+  const { files, ...rest } = copies(content, count + 1, changes);
   return { ...rest, files: new Map<string, Uint8Array | undefined>(files).set(`m${count}.onnx`, undefined) };
 }
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
-import {
-  type AttachRequest,
-  PluginServiceService,
-} from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { AttachRequest, PluginServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { modelsWithExternalTensor } from '../onnx/external-places.js';
 import { createRpcClient } from '../../src/rpc/client.js';
+import { handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
 import { until } from '../support/until.js';
 import { submission } from './fake-platform.js';
 import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
@@ -103,6 +102,22 @@ describe('the evaluation service', deadline, () => {
     for await (const { event } of client.follow(ID, seen))
       told.push(event.kind === 'note' ? event.message : event.kind);
     assert.deepEqual(told, ['after', 'done']);
+  });
+
+  it('keeps a plugin that takes longer than its lease for one message, as long as it comes', async (t) => {
+    const leaseMs = 300;
+    const { client, address } = await serving(t, { limits: { leaseMs } });
+    const stream = handMadeClient(t, address).call(PluginServiceService.attach.path);
+    const message = AttachRequest.encode(registration()).finish();
+    stream.write(Buffer.concat([messagePrefix(message.length), message, messagePrefix(4 * 2 ** 20)]));
+    await until(async () => (await client.plugins()).length === 1);
+    const startMs = performance.now();
+    for (let written = 0; performance.now() - startMs < 5 * leaseMs; written += 2048) {
+      assert.equal((await client.plugins()).length, 1, `it is gone after ${written} bytes`);
+      stream.write(Buffer.alloc(2048));
+      await setTimeout(leaseMs / 4);
+    }
+    await until(async () => (await client.plugins()).length === 0);
   });
 
   it('says what is wrong with the code of it', async (t) => {

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { PlatformError, messageOf, schemaProblems, z } from '../../../src/plugin-api.js';
+import { PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
 
 /** How many problems of one file a message lists. */
 const MOST_PROBLEMS = 20;
+
+/** A thousand models take some tens of megabytes. */
+const MOST_BYTES = 256 * 2 ** 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -88,7 +90,7 @@ export type Recipe = z.infer<typeof recipeSchema>;
 export async function readRecipe(path: string): Promise<Recipe> {
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(path, 'utf8'));
+    content = await readJsonFile(path, MOST_BYTES);
   } catch (error) {
     throw new PlatformError(
       'usage',

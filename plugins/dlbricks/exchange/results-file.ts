@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import {
   isPlausibleMs,
   type Measurement,
@@ -6,6 +5,7 @@ import {
   messageOf,
   PLAUSIBLE_MS,
   PlatformError,
+  readJsonFile,
   schemaProblems,
   snakeCaseSchema,
   snakePath,
@@ -15,7 +15,7 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 
-const MOST_BYTES = 1024 * 2 ** 20;
+const MOST_BYTES = 256 * 2 ** 20;
 
 const FORMAT = 'dlbricks-results/3';
 
@@ -73,9 +73,7 @@ const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   let content: unknown;
   try {
-    const { size } = await stat(path);
-    if (size > MOST_BYTES) throw new Error(`${size} bytes are more than the ${MOST_BYTES} that are read`);
-    content = JSON.parse(await readFile(path, 'utf8'));
+    content = await readJsonFile(path, MOST_BYTES);
   } catch (error) {
     throw new PlatformError(
       'usage',

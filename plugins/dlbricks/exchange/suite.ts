@@ -8,6 +8,7 @@ import {
   PlatformError,
   messageOf,
   MOST_LISTED_VALUES,
+  parseBoundedJson,
   parseModel,
   schemaProblems,
   signatureOf,
@@ -242,7 +243,7 @@ export async function readSuite(folder: string): Promise<Suite> {
   const text = (await readLimited(path, MOST_SUITE_BYTES)).toString('utf8');
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseBoundedJson(text);
   } catch (error) {
     throw new PlatformError('usage', `${path}: not JSON: ${messageOf(error)}`, { cause: error });
   }

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { openRegularFile } from '../../manifest/read-file.js';
+import { openRegularFile } from '../../base/regular-file.js';
 
 /** The category of datasets whose inputs are made up. */
 export const SYNTHETIC = 'synthetic';

@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
 import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { openRegularFile } from '../../manifest/read-file.js';
+import { openRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
 async function readPicture(path: string): Promise<Buffer> {

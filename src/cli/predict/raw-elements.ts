@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { elementCount } from '../../onnx/model/element-type.js';
 import { readNpy } from '../../onnx/values/npy-file.js';
-import { openRegularFile } from '../../manifest/read-file.js';
+import { openRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
 /** The tensors of one element. */

@@ -1,5 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
+import { readRegularFile } from '../../base/regular-file.js';
 import { fromFloat16Bits } from '../model/float16.js';
 import { elementCount, type ElementType } from '../model/element-type.js';
 import { MOST_LISTED_VALUES, type TensorType } from '../model/model.js';
@@ -58,14 +58,13 @@ function parseNpy(bytes: Buffer): NumberArray | undefined {
  * @throws PlatformError `usage` where it cannot be read, is none, or has more than 65,536 numbers
  */
 export async function readNpy(path: string): Promise<NumberArray> {
-  const fail = (problem: string, cause?: unknown): never => {
+  const fail = (problem: string): never => {
     const advice = `Give an array of at most ${MOST_LISTED_VALUES} numbers as numpy.save writes it.`;
-    throw new PlatformError('usage', `${path}: ${problem}. ${advice}`, { cause });
+    throw new PlatformError('usage', `${path}: ${problem}. ${advice}`);
   };
-  const info = await stat(path).catch((error: unknown) => fail(`it cannot be read: ${messageOf(error)}`, error));
-  if (!info.isFile()) return fail('it is no file');
-  if (info.size > MOST_FILE_BYTES) return fail(`it has ${info.size} bytes`);
-  const array = parseNpy(await readFile(path));
+  const file = await readRegularFile(path, MOST_FILE_BYTES);
+  if (!file.ok) return fail(`it cannot be read: found ${file.found}`);
+  const array = parseNpy(file.bytes);
   if (array === undefined) return fail('it is no such array');
   return array.values.length > MOST_LISTED_VALUES ? fail(`it has ${array.values.length} numbers`) : array;
 }

@@ -1,0 +1,41 @@
+/** Deeper nesting than any file of this project or any trace has. */
+export const MOST_DEPTH = 64;
+
+/** Values of a text, by its commas and brackets. Each takes up to some ten bytes of memory. */
+const MOST_VALUES = 2 ** 24;
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** What of a text is too much to be parsed; undefined where nothing is. */
+function excessOf(text: string): string | undefined {
+  let [depth, values] = [0, 0];
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (inString) {
+      if (character === BACKSLASH) at++;
+      else if (character === QUOTE) inString = false;
+    } else if (character === QUOTE) inString = true;
+    else if (character === COMMA) values++;
+    else if (OPENING.has(character)) {
+      values++;
+      if (++depth > MOST_DEPTH) return `nested deeper than ${MOST_DEPTH} levels`;
+    } else if (CLOSING.has(character)) depth--;
+    if (values > MOST_VALUES) return `more than ${MOST_VALUES} values`;
+  }
+  return undefined;
+}
+
+/**
+ * Parses a JSON text of a foreign file. Its nesting is limited, so that recursion over the value is safe, and so are its
+ * values, of which an empty list takes two bytes in the file and tens of bytes in memory.
+ *
+ * @throws SyntaxError for a text that is no JSON, or has too much of it
+ */
+export function parseBoundedJson(text: string): unknown {
+  const excess = excessOf(text);
+  if (excess !== undefined) throw new SyntaxError(excess);
+  return JSON.parse(text) as unknown;
+}

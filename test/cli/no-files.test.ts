@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { readRecipe } from '../../plugins/dlbricks/bricks/recipe.js';
+import { readResults } from '../../plugins/dlbricks/exchange/results-file.js';
+import { PlatformError } from '../../src/base/errors.js';
+import { readTrace } from '../../src/foreign-traces/read-trace.js';
+import { readNpy } from '../../src/onnx/values/npy-file.js';
+import { readManifestBytes } from '../../src/manifest/read-file.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
+
+/** Readers of files from elsewhere that are named on a command line. test/onnx/read-model has that of models. */
+const READERS: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  recipe: readRecipe,
+  results: readResults,
+  trace: readTrace,
+  'table of layers': (path) => readTrace(path, { format: 'csv' }),
+  'array of numbers': readNpy,
+  manifest: async (path) => {
+    const read = await readManifestBytes(path);
+    if (!read.ok) throw new PlatformError('usage', `found ${read.found}`);
+  },
+};
+
+async function pipeIn(t: TestContext): Promise<string> {
+  const path = join(await temporaryFolder(t), 'pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+// Of a device there is no end, and a pipe may never have a beginning.
+describe('what is no file is refused as', { timeout: 20_000, skip: process.platform === 'win32' }, () => {
+  for (const [what, read] of Object.entries(READERS)) {
+    test(`a ${what}`, async (t) => {
+      for (const path of ['/dev/zero', await pipeIn(t)]) {
+        await assert.rejects(read(path), { code: 'usage', message: /found a device or pipe/ });
+      }
+    });
+  }
+});

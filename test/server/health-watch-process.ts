@@ -1,0 +1,49 @@
+// Started by tests: asks a server for its health over and over, in a process that does nothing else, and tells how long
+// it ever waited.
+import { service } from 'grpc-health-check';
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { createRpcClient, type Method } from '../../src/rpc/client.js';
+
+/** What was found of waiting for health checks. */
+export interface Waiting {
+  readonly answered: number;
+  /**
+   * The longest that the server worked for others while a health check waited, in milliseconds of its main thread's
+   * processor time: other programs of this machine do not count.
+   */
+  readonly longestMs: number;
+  readonly longestWallMs: number;
+}
+
+const PAUSE_MS = 5;
+
+const checkHealth = service['Check'] as Method<object, { readonly status: string }> | undefined;
+
+/** Processor time of a process's main thread. Source: schedstat, proc(5). */
+function processorMs(pid: string): number {
+  const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
+async function watch(address: string, pid: string): Promise<never> {
+  const client = createRpcClient(address, 'server');
+  let [answered, longestMs, longestWallMs] = [0, 0, 0];
+  process.on('message', () => process.send?.({ answered, longestMs, longestWallMs } satisfies Waiting));
+  for (; ; answered++) {
+    const [startMs, busyMs] = [performance.now(), processorMs(pid)];
+    if (checkHealth === undefined) throw new Error('the standard service has no Check');
+    const { status } = await client.unary(checkHealth, { service: '' }, { deadlineMs: 300_000 });
+    if (status !== 'SERVING') throw new Error(`the server is ${status}`);
+    // The first one connects as well.
+    if (answered === 0) process.send?.({ isConnected: true });
+    else {
+      longestMs = Math.max(longestMs, processorMs(pid) - busyMs);
+      longestWallMs = Math.max(longestWallMs, performance.now() - startMs);
+    }
+    await setTimeout(PAUSE_MS);
+  }
+}
+
+const [, , address, pid] = process.argv;
+if (address !== undefined && pid !== undefined && process.send !== undefined) await watch(address, pid);
