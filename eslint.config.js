@@ -8,10 +8,10 @@ const HOUSES = [
     folder: 'src',
     levels: [
       ['base'],
-      ['onnx'],
+      ['onnx', 'http'],
       ['measurement', 'tracing', 'zoo'],
       ['rpc', 'manifest', 'store', 'predictor', 'foreign-traces', 'composite'],
-      ['processing', 'platform-documents'],
+      ['processing', 'platform-documents', 'fetch'],
       ['registry'],
       ['agent', 'directory'],
       ['evaluation'],

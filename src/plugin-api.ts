@@ -31,7 +31,7 @@ export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-tr
 export { whileTelling } from './evaluation/while-telling.js';
 
 // What commands have in common.
-export { checkInputs, loadBatches, loadModels } from './command/load-models.js';
+export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export {
   addAgentOptions,
   addBatchOption,
@@ -74,6 +74,7 @@ export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
+export { FRAMEWORK_REMEDY } from './manifest/requirements.js';
 export { isManifestPath } from './manifest/reference.js';
 
 // Measuring.

@@ -28,6 +28,7 @@ import {
   remeasureAsked,
   type ReuseOptions,
   runOptionsOf,
+  runsOn,
   showEvent,
   type SweepOptions,
   writeShown,
@@ -63,6 +64,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       batches: options.batch ?? [COMMAND_DEFAULTS.batch],
       inputs: options,
       quiet: outputs.quiet,
+      runsOn: await runsOn(agent, options),
       onUnusable: ({ name, reason }, { batch }) => {
         host.warn(`warning: ${name}: ${reason}`);
         for (const each of threads) unusable.push({ model: name, batch, threads: each, reason });

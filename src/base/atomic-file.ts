@@ -8,7 +8,7 @@ import { type FileContent, writeContent, type WriteOptions } from './file-conten
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /** This machine or container: process ids mean nothing on another one that shares the folder. */
-const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
+export const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
 
 /**
  * Pattern of temporary names. They hold the writer's host and process, so that other processes can check whether it
@@ -73,7 +73,8 @@ async function isOld(file: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process of this machine runs. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { ResolveModel } from '../agent/services/predict-service.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { connectAgent } from '../agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
@@ -60,7 +61,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     if (address === undefined) {
       // Most commands start no agent, and loading one takes as long as they do.
       const { startAgent } = await import('../agent/services/server.js');
-      const resolveModel = resolvePredictionModel;
+      const resolveModel: ResolveModel = (name, version, { name: ownFramework, version: frameworkVersion }) => {
+        const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
+        return resolvePredictionModel(name, version, { runsOn });
+      };
       const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel, weightFiles });
       closers.push(() => agent.close());
       address = agent.address;

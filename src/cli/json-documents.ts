@@ -22,7 +22,7 @@ const agentSchema = z.union([
   }),
 ]);
 
-const modelSchema = z.strictObject({
+const builtInModelSchema = z.strictObject({
   reference: z.string().describe('Its name in commands and manifests'),
   name: z.string(),
   version: z.string(),
@@ -31,6 +31,26 @@ const modelSchema = z.strictObject({
   title: z.string(),
   manifest: z.string().describe('Path of its manifest'),
 });
+
+const typeSchema = z.strictObject({
+  type: z.string(),
+  description: z.string(),
+  parameters: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+});
+
+/** A model that comes with the platform, or one that registered agents can open. */
+const modelSchema = z.union([
+  builtInModelSchema,
+  z.strictObject({
+    name: z.string(),
+    version: z.string(),
+    framework: z.string().describe('Framework and versions that it needs'),
+    inputs: z.array(typeSchema),
+    output: typeSchema.nullable(),
+    graphChecksum: z.string().describe('Empty where its manifest has none'),
+    agents: z.array(z.string()).describe('Addresses of the agents that can open it'),
+  }),
+]);
 
 const evaluationSchema = z.strictObject({
   id: z.string(),

@@ -5,6 +5,7 @@ import { registerAnalyzeCommand } from './commands/analyze.js';
 import { registerCompletionCommand } from './commands/completion.js';
 import { registerEvaluateCommand } from './commands/evaluate.js';
 import { registerEvaluationsCommand } from './commands/evaluations.js';
+import { registerModelsCommand } from './commands/models.js';
 import { registerPluginCommand } from './commands/plugin.js';
 import { registerPredictCommand } from './commands/predict.js';
 import { registerRegistryCommand } from './commands/registry.js';
@@ -79,6 +80,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerAnalyzeCommand(program, host, plugins);
   registerPredictCommand(program, host);
   registerRegistryCommand(program, host);
+  registerModelsCommand(program, host);
   registerZooCommand(program, host);
   registerStoreCommand(program, host);
   registerTraceCommand(program, host);

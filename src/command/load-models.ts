@@ -1,9 +1,11 @@
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { CommandHost } from '../evaluation/plugin.js';
+import { runOptionsOf } from '../measurement/system.js';
 import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
-import type { LoadedModel } from '../registry/load-model.js';
+import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
-import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions } from './options.js';
+import { type AgentOptions, COMMAND_DEFAULTS, type InputOptions, type OutputOptions } from './options.js';
 
 /** Models that a command line names. */
 export interface ModelsToLoad {
@@ -15,6 +17,8 @@ export interface ModelsToLoad {
   readonly quiet: boolean;
   /** Whether it is no error that none can be used; by default it is one. */
   readonly canBeNone?: boolean;
+  /** The framework that will run them, by {@link runsOn}. */
+  readonly runsOn?: RunningFramework | undefined;
   /**
    * Gets the models that cannot be used, as long as others can; `index` is that of the reference. Without it, the first one
    * is an error.
@@ -25,6 +29,7 @@ export interface ModelsToLoad {
 /** Options of the commands that take one size of the batch. */
 interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
   readonly batch?: number;
+  readonly runsOn?: RunningFramework;
 }
 
 /** Models that were loaded for one size of the batch, in the order of their references. */
@@ -33,13 +38,19 @@ export interface LoadedBatch {
   readonly models: readonly LoadedModel[];
 }
 
+/** The framework by which an agent runs models. */
+export async function runsOn(agent: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>) {
+  const { framework, frameworkVersion } = await agent.system(runOptionsOf(COMMAND_DEFAULTS.threads));
+  return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false } satisfies RunningFramework;
+}
+
 /**
  * Loads the models that a command line names, with a bar.
  *
  * @throws PlatformError where none can be used
  */
 export async function loadBatches(
-  { references, batches, inputs, quiet, canBeNone = false, onUnusable }: ModelsToLoad,
+  { references, batches, inputs, quiet, canBeNone = false, runsOn, onUnusable }: ModelsToLoad,
   host: CommandHost,
 ): Promise<readonly LoadedBatch[]> {
   const progress = host.progress(quiet);
@@ -53,6 +64,7 @@ export async function loadBatches(
           batch,
           dimensions: inputs.dimension ?? new Map(),
           inputs: inputs.input,
+          runsOn,
           signal: host.signal,
         });
         loaded.push({ batch, reference, model });
@@ -78,14 +90,14 @@ export async function loadBatches(
  */
 export async function loadModels(
   references: readonly string[],
-  { batch = COMMAND_DEFAULTS.batch, quiet = false, ...inputs }: OneBatchOptions,
+  { batch = COMMAND_DEFAULTS.batch, quiet = false, runsOn, ...inputs }: OneBatchOptions,
   host: CommandHost,
   onUnusable?: (model: UnusableModel, index: number) => void,
 ): Promise<readonly LoadedModel[]> {
   const unusable = onUnusable && {
     onUnusable: (model: UnusableModel, { index }: { readonly index: number }) => onUnusable(model, index),
   };
-  const wanted = { references, batches: [batch], inputs, quiet, ...unusable };
+  const wanted = { references, batches: [batch], inputs, quiet, runsOn, ...unusable };
   const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
   // Dimensions of a model that was not read are not known.
   if (models.length === references.length) checkInputs(models, inputs);

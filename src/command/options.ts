@@ -21,6 +21,8 @@ export interface OutputOptions {
 export interface AgentOptions {
   readonly agent?: string;
   readonly framework?: FrameworkName;
+  /** Whether it runs models whose manifests ask for other versions of its framework. */
+  readonly allowVersion?: true;
 }
 
 /** How often benchmarks run; undefined where the manifest or the default decides. */
@@ -145,8 +147,24 @@ function refuseServer(): never {
   );
 }
 
-/** @param does what the command has the agent do */
-export function addAgentOptions(command: Command, does: 'measures' | 'predicts' = 'measures'): Command {
+export function addAllowVersionOption(command: Command): Command {
+  return command.option(
+    '--allow-version',
+    'run models on other versions of the framework that their manifests ask for',
+  );
+}
+
+/**
+ * For commands that run models.
+ *
+ * @param does what the command has the agent do
+ */
+export function addAgentOptions(command: Command, does?: 'measures' | 'predicts'): Command {
+  return addAllowVersionOption(addAgentPlaceOptions(command, does));
+}
+
+/** Which agent is meant, and no more. */
+export function addAgentPlaceOptions(command: Command, does: 'measures' | 'predicts' = 'measures'): Command {
   const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
   if (!command.options.some(({ long }) => long === '--server')) {
     command.addOption(new Option('--server <host:port>').argParser(refuseServer).hideHelp());

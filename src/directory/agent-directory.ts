@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../base/errors.js';
+import { FRAMEWORK_REMEDY } from '../manifest/index.js';
 import { type AgentOffer, sizeOf } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
@@ -113,7 +114,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       const lines = judged.flatMap(({ entry, problems }) =>
         problems.map((line) => `  ${entry.agent.address}: ${line}`),
       );
-      const advice = 'start an agent that does, or change the constraints';
+      const advice = `start an agent that does, or change the constraints (${FRAMEWORK_REMEDY})`;
       throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
     },
 

@@ -48,4 +48,22 @@ export const agentOfferSchema = z
   })
   .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);
 
+/** The models that an offer has room for, and how many it has not. */
+export function modelsWithin(
+  offer: Omit<z.infer<typeof agentOfferSchema>, 'models'>,
+  models: readonly z.infer<typeof modelOfferSchema>[],
+): { readonly models: z.infer<typeof modelOfferSchema>[]; readonly leftOut: number } {
+  const fitting: z.infer<typeof modelOfferSchema>[] = [];
+  let size = sizeOf({ ...offer, models: [] });
+  for (const model of models) {
+    if (fitting.length >= MAX_MODELS || !modelOfferSchema.safeParse(model).success) continue;
+    // The key is its place in the list.
+    const added = sizeOf(model) + String(fitting.length).length;
+    if (size + added > MAX_OFFER_SIZE) continue;
+    size += added;
+    fitting.push(model);
+  }
+  return { models: fitting, leftOut: models.length - fitting.length };
+}
+
 export type AgentOffer = Readonly<z.infer<typeof agentOfferSchema>>;

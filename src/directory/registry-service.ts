@@ -18,6 +18,7 @@ import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
 import { goArchitecture } from '../base/go-architecture.js';
+import { isAny, isLatest, isSameName, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
 
 /** Whether a version is within a constraint; an empty constraint holds for all. */
@@ -25,7 +26,8 @@ type Fits = (version: string) => boolean;
 
 /** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): Fits {
-  if (constraint === '') return () => true;
+  // The newest is found among those that are named.
+  if (isAny(constraint) || isLatest(constraint)) return () => true;
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
   if (range === null) {
     const shown = constraint.slice(0, 100);
@@ -120,6 +122,27 @@ async function inParts<T>(
   return meant;
 }
 
+/** Versions that npm does not know go before all others. */
+function compareVersions(one: string, other: string): number {
+  const [a, b] = [semver.coerce(one), semver.coerce(other)];
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return semver.compare(semver.valid(one) ?? a, semver.valid(other) ?? b);
+}
+
+function isVersion(version: string, other: string | undefined): boolean {
+  return other !== undefined && compareVersions(version, other) === 0;
+}
+
+/** The newest version by name. */
+function newestVersions(list: readonly (readonly [name: string, version: string])[]): ReadonlyMap<string, string> {
+  const versions = new Map<string, string>();
+  for (const [name, version] of list) {
+    const known = versions.get(name);
+    if (known === undefined || compareVersions(version, known) > 0) versions.set(name, version);
+  }
+  return versions;
+}
+
 /** Adds the platform's published registry: the frameworks and models of all registered agents. */
 export function addRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
@@ -127,16 +150,32 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
 
   function agentsWith({ frameworkName, frameworkVersion }: FrameworkRequest): readonly RegisteredAgent[] {
     const fits = versionFilter('framework_version', frameworkVersion);
-    return directory.list().filter((agent) => {
-      const isNamed = frameworkName === '' || isSameFramework(frameworkName, agent.framework);
+    const named = directory.list().filter((agent) => {
+      const isNamed = isAny(frameworkName) || isSameFramework(frameworkName, agent.framework);
       return isNamed && fits(agent.frameworkVersion);
     });
+    if (!isLatest(frameworkVersion)) return named;
+    const versions = newestVersions(named.map(({ framework, frameworkVersion: version }) => [framework, version]));
+    return named.filter((agent) => isVersion(agent.frameworkVersion, versions.get(agent.framework)));
   }
 
-  /** Whether a request is about a model. */
-  function modelFilter({ modelName, modelVersion }: ModelRequest): (model: ModelManifest) => boolean {
+  /** Whether a request is about a model. The newest version is that of the agents that it is about. */
+  async function modelFilter(
+    { modelName, modelVersion }: ModelRequest,
+    agents: ReadonlySet<RegisteredAgent>,
+  ): Promise<(model: ModelManifest) => boolean> {
     const fits = versionFilter('model_version', modelVersion);
-    return ({ name, version }) => (modelName === '' || name === modelName) && fits(version);
+    const isMeant = ({ name, version }: ModelManifest): boolean => {
+      return (isAny(modelName) || isSameName(name, modelName)) && fits(version);
+    };
+    if (!isLatest(modelVersion)) return isMeant;
+    const named = await inParts(await modelsOf(directory.list()), {
+      atOnce: MODELS_AT_ONCE,
+      turn,
+      isMeant: ({ agent, message }) => agents.has(agent) && !message.hidden && isMeant(message),
+    });
+    const versions = newestVersions(named.map(({ message }) => [platformName(message.name), message.version]));
+    return (model) => isMeant(model) && isVersion(model.version, versions.get(platformName(model.name)));
   }
 
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
@@ -158,8 +197,8 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
 
   const modelManifests: handleUnaryCall<ModelRequest, ModelManifestsResponse> = (call, callback) => {
     void calls.answer(call, callback, async () => {
-      const isMeant = modelFilter(call.request);
       const agents = new Set(agentsWith(call.request));
+      const isMeant = await modelFilter(call.request, agents);
       const models = await modelsOf(directory.list());
       const isShown = ({ agent, message }: OfferedModel): boolean => {
         return agents.has(agent) && !message.hidden && isMeant(message);
@@ -171,8 +210,9 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
 
   const modelAgents: handleUnaryCall<ModelRequest, Agents> = (call, callback) => {
     void calls.answer(call, callback, async () => {
-      const isMeant = modelFilter(call.request);
-      const agents = await inParts(agentsWith(call.request), {
+      const fitting = agentsWith(call.request);
+      const isMeant = await modelFilter(call.request, new Set(fitting));
+      const agents = await inParts(fitting, {
         atOnce: AGENTS_AT_ONCE,
         turn,
         isMeant: ({ models }) => models.some(isMeant),

@@ -23,6 +23,8 @@ export interface Submission {
   readonly graphs: ReadonlyMap<string, Benchmark>;
   /** Models that the client could not read. */
   readonly unusable?: readonly UnusableModel[];
+  /** Whether any version of the frameworks that its manifests ask for will do. */
+  readonly allowVersion?: boolean | undefined;
 }
 
 /** What an evaluation's manifests and the models behind them make, and the same as it travels. */
@@ -93,6 +95,7 @@ export async function loadSubmission(
   const files = new Map(submission.files);
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: filesOf(submission),
+    allowVersion: submission.allowVersion,
     ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
       // A thousand models take a while, so other requests get their turn in between.
@@ -113,7 +116,7 @@ export async function loadSubmission(
  */
 export async function submissionOf(
   manifestPath: string,
-  options: Pick<LoadEvaluationOptions, 'signal' | 'onModel'> = {},
+  options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},
 ): Promise<LoadedSubmission> {
   const files = new Map<string, Uint8Array | undefined>();
   const recording: ManifestFiles = {
@@ -129,5 +132,7 @@ export async function submissionOf(
     },
   };
   const loaded = await loadEvaluation(manifestPath, { ...options, files: recording });
-  return { loaded, submission: { manifestPath, files, graphs: graphsOf(loaded), unusable: loaded.unusable } };
+  const { allowVersion } = options;
+  const submission = { manifestPath, files, graphs: graphsOf(loaded), unusable: loaded.unusable, allowVersion };
+  return { loaded, submission };
 }

@@ -2,7 +2,7 @@
 export { verifyChecksum } from './checksum.js';
 export type { DatasetManifest } from './dataset.js';
 export { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type EvaluationManifest, limitsOf, protocolOf } from './evaluation.js';
-export type { FrameworkConstraint } from './fields.js';
+export { ANY_FRAMEWORK, type FrameworkConstraint, frameworkText, type ModelFramework } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
 export { kindJsonSchema, loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
@@ -19,13 +19,21 @@ export {
 } from './problem.js';
 export {
   type Candidate,
+  FRAMEWORK_REMEDY,
   meetsFramework,
   type Requirements,
   requirementsOf,
+  unmetFramework,
   unmetRequirements,
 } from './requirements.js';
 export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
-export { type GraphSource, type ResolvedModel, resolveModel, type ResolveOptions } from './resolve-model.js';
+export {
+  fetchCommand,
+  type GraphSource,
+  type ResolvedModel,
+  resolveModel,
+  type ResolveOptions,
+} from './resolve-model.js';
 export type { SoftwareConstraint, SoftwareManifest } from './software.js';
 export { pluginSettings } from './plugin-settings.js';
 export { inputValues } from './input-values.js';

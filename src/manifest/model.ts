@@ -4,12 +4,15 @@ import {
   dimensionSizeField,
   elementTypeField,
   frameworkField,
+  modelFrameworkField,
   nameField,
   oneLineField,
   text,
   versionField,
 } from './fields.js';
+import type { Download } from './fetched-files.js';
 import { inputValuesField } from './input-values.js';
+import type { PublishedParts } from './published-parts.js';
 import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
 import { type OutputSteps, outputStepsField } from './output-steps.js';
 import { dimensionsAfter, IMAGE_ELEMENT_TYPES, isImageElementType, type ImageSteps, imageStepsField } from './steps.js';
@@ -159,7 +162,7 @@ export const modelSchema = z
     task: z.string().optional(),
     license: z.string().optional(),
     references: z.array(z.string()).default([]),
-    framework: frameworkField,
+    framework: modelFrameworkField(frameworkField),
     inputs: tensorsField(inputField),
     outputs: tensorsField(outputField),
     dimensions: bindingsField,
@@ -176,8 +179,22 @@ export interface WrittenNames {
   readonly framework: string;
 }
 
+/** Where a model's graph is. */
+export interface GraphFile {
+  /** A path seen from the manifest's folder, or zoo:NAME; undefined where an older manifest names none. */
+  readonly graph_path?: string | undefined;
+  readonly checksum?: Checksum | undefined;
+}
+
 /** A model manifest. Older ones are converted to it. */
-export type ModelManifest = Readonly<z.output<typeof modelSchema>> & { readonly written?: WrittenNames };
+export type ModelManifest = Readonly<Omit<z.output<typeof modelSchema>, 'model'>> & {
+  readonly model: GraphFile;
+  readonly written?: WrittenNames;
+  /** Files that the manifest names by their addresses. */
+  readonly downloads?: readonly Download[] | undefined;
+  /** The parts of an older manifest that the platform's registry has as they are written. */
+  readonly published?: PublishedParts | undefined;
+};
 
 /** Every symbolic dimension that the manifest and the batch size bind, by name. */
 export function symbolBindings(manifest: ModelManifest, batchSize: number): ReadonlyMap<string, number> {

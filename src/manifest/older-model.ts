@@ -1,134 +1,30 @@
 import semver from 'semver';
-import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
+import { quoted } from '../base/quoted.js';
 import type { Dimension } from '../onnx/model/model.js';
-import { type ManifestDocument, nodeAt, noteAt } from './document.js';
-import { elementTypeField, isVersionRange, oneLineField, text } from './fields.js';
+import { formatPath, type ManifestDocument, nodeAt, noteAt, problemAtKey } from './document.js';
+import type { Download } from './fetched-files.js';
+import { ANY_FRAMEWORK } from './fields.js';
+import { BATCH, type ModelInput, type ModelManifest, type ModelOutput, type ModelTensor } from './model.js';
+import { downloadOf, filesOf } from './older-files.js';
 import {
-  BATCH,
-  type Checksum,
-  type ModelInput,
-  type ModelManifest,
-  type ModelOutput,
-  type ModelTensor,
-} from './model.js';
+  checksumField,
+  CODE_KEYS,
+  LAYER_KEY,
+  olderElementType,
+  type OlderModel,
+  olderModelSchema,
+  type OlderTensor,
+} from './older-schema.js';
 import { layOut, olderClassSteps, type OlderImage, olderImageSteps } from './older-steps.js';
 import type { Loaded, Note, Problems } from './problem.js';
-import { isUrl, zooNameOf } from './reference.js';
-import { validate } from './validate.js';
+import type { PublishedParts, PublishedType } from './published-parts.js';
+import { isUrl } from './reference.js';
+import { type KeyReadOver, validateKnownKeys } from './validate.js';
+import type { YamlPath } from './yaml-tree.js';
 
 // Model manifests of the platform before DLSpec (MLModelScope, c3sr/dlframework: builtin_models/*.yml). Every scalar is
 // read as the text that it is, because they write versions as 1.0 and 1.10, and every parameter is a text on the wire.
-
-const CODE_KEYS = [
-  'before_preprocess',
-  'preprocess',
-  'after_preprocess',
-  'before_postprocess',
-  'postprocess',
-  'after_postprocess',
-] as const;
-
-const DIMENSIONS = 'a list of dimensions such as [3, 224, 224]';
-
-/** `[1, 3, 224, 224]` as a list or as a text; a first dimension that is left open is the batch. */
-function parseDimensions(value: string | readonly string[]): readonly Dimension[] | undefined {
-  const items = typeof value === 'string' ? value.replace(/^\[(.*)\]$/, '$1').split(',') : value;
-  const dimensions = items.map((item, i): Dimension | undefined => {
-    const dimension = item.trim();
-    if (i === 0 && (dimension === BATCH || dimension === '-1')) return BATCH;
-    const size = /^\d{1,10}$/.test(dimension) ? Number(dimension) : 0;
-    return size >= 1 && size < 2 ** 31 ? size : undefined;
-  });
-  const known = dimensions.filter((dimension) => dimension !== undefined);
-  return known.length === dimensions.length && known.length <= 32 ? known : undefined;
-}
-
-const dimensionsField = z
-  .union([z.array(z.string()), z.string()], { error: DIMENSIONS })
-  .transform((value, context) => {
-    const dimensions = parseDimensions(value);
-    if (dimensions !== undefined) return dimensions;
-    context.addIssue({ code: 'custom', message: DIMENSIONS });
-    return z.NEVER;
-  });
-
-const LAYER_KEY = /^layer_name$|_layer$/;
-
-const tensorField = z.strictObject({
-  type: z.string().default(''),
-  description: z.string().optional(),
-  parameters: z
-    .looseObject({
-      element_type: z
-        .string()
-        .transform((value) => value.toLowerCase())
-        .pipe(elementTypeField)
-        .optional(),
-      dimensions: dimensionsField.optional(),
-    })
-    .superRefine((parameters, context) => {
-      const layer = oneLineField('the name or number of a layer');
-      for (const key of Object.keys(parameters).filter((name) => LAYER_KEY.test(name))) {
-        const issues = layer.safeParse(ownValue(parameters, key)).error?.issues ?? [];
-        for (const { message } of issues) context.addIssue({ code: 'custom', path: [key], message });
-      }
-    })
-    .default({}),
-});
-
-type OlderTensor = z.output<typeof tensorField>;
-
-const LOCAL_GRAPH = 'the path of a file in graph_path and no base_url (files are not downloaded: get it, then name it)';
-
-const checksumField = text('an MD5 (32 hexadecimal digits) or SHA-256 (64)', (value) => {
-  return /^([0-9a-f]{32}|[0-9a-f]{64})?$/i.test(value);
-}).transform((digest): Checksum | undefined => {
-  if (digest === '') return undefined;
-  return { algorithm: digest.length === 32 ? 'md5' : 'sha256', digest: digest.toLowerCase() };
-});
-
-const sourceField = z.strictObject({
-  base_url: text(LOCAL_GRAPH, (value) => value === '').optional(),
-  graph_path: text(LOCAL_GRAPH, (value) => !isUrl(value)).pipe(oneLineField(LOCAL_GRAPH)),
-  graph_checksum: checksumField.optional(),
-  weights_path: z.string().optional(),
-  weights_checksum: z.string().optional(),
-  is_archive: text('false (archives are not opened)', (value) => /^(false)?$/i.test(value)).optional(),
-});
-
-const listOrText = z.union([z.array(z.string()), z.string()], { error: 'a list, or a text' });
-
-const code = z.string().optional();
-
-const olderModelSchema = z.strictObject({
-  name: oneLineField('a name'),
-  version: text('a version such as 1.0', (value) => /^v?\d/.test(value) && semver.coerce(value) !== null),
-  framework: z.strictObject({
-    name: oneLineField('the name of a framework'),
-    version: text('a range of versions such as 1.x', isVersionRange),
-  }),
-  container: z.unknown().optional(),
-  description: z.string().optional(),
-  references: listOrText.optional(),
-  reference: listOrText.optional(),
-  license: z.string().optional(),
-  modality: z.string().optional(),
-  inputs: z.array(tensorField).min(1).max(1000),
-  output: tensorField.optional(),
-  outputs: z.array(tensorField).min(1).max(1000).optional(),
-  before_preprocess: code,
-  preprocess: code,
-  after_preprocess: code,
-  before_postprocess: code,
-  postprocess: code,
-  after_postprocess: code,
-  model: sourceField,
-  attributes: z.record(z.string(), listOrText).default({}),
-  hidden: z.string().optional(),
-});
-
-type OlderModel = z.output<typeof olderModelSchema>;
 
 /** The platform's images are single ones: three dimensions, to which it adds the batch. */
 function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | undefined {
@@ -143,7 +39,7 @@ function tensorsOf(tensor: OlderTensor, place: number): readonly ModelTensor[] {
   const names = layers.length === 0 ? [String(place)] : layers.map(([, name]) => String(name));
   return names.map((name) => ({
     layer_name: /^\d+$/.test(name) ? Number(name) : name,
-    element_type: parameters.element_type,
+    element_type: olderElementType(parameters.element_type ?? ''),
     // With several layers, the dimensions have no clear owner.
     dimensions: names.length === 1 ? withBatch(tensor) : undefined,
   }));
@@ -158,7 +54,8 @@ function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderIma
   if (type !== 'image' || hasCode(older, 'preprocess')) return undefined;
   const { dimensions, element_type } = parameters;
   const [first, ...rest] = dimensions ?? [];
-  return olderImageSteps(parameters, first === BATCH || rest.length === 3 ? rest : dimensions, element_type);
+  const sizes = first === BATCH || rest.length === 3 ? rest : dimensions;
+  return olderImageSteps(parameters, sizes, olderElementType(element_type ?? 'float32'));
 }
 
 function inputsOf(older: OlderModel): readonly ModelInput[] {
@@ -169,12 +66,36 @@ function inputsOf(older: OlderModel): readonly ModelInput[] {
   });
 }
 
+function outputTensorsOf({ output, outputs }: OlderModel): readonly OlderTensor[] {
+  return outputs ?? (output === undefined ? [] : [output]);
+}
+
+/** The names of the classes, and where they are fetched from where that is an address. */
+interface Labels {
+  readonly path: string | undefined;
+  readonly download: Download | undefined;
+}
+
+/** Of an output, which names them itself or leaves them to the model. */
+function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
+  const textAt = (key: string): string => {
+    const value = ownValue(parameters, key);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const own = textAt('features_path') || textAt('features_url');
+  const checksum = checksumField.safeParse(textAt('features_checksum')).data;
+  const address = own === '' ? (model.features_path ?? '') : own;
+  const download = downloadOf('labels', address, own === '' ? model.features_checksum : checksum);
+  return { path: download?.path ?? (address === '' || isUrl(address) ? undefined : address), download };
+}
+
 function outputsOf(older: OlderModel): readonly ModelOutput[] {
-  const { output, outputs = output === undefined ? [] : [output] } = older;
-  return outputs.flatMap((tensor, place): readonly ModelOutput[] => {
+  return outputTensorsOf(older).flatMap((tensor, place): readonly ModelOutput[] => {
     const tensors = tensorsOf(tensor, place);
     const isClasses = tensor.type === 'classification' && tensors.length === 1 && !hasCode(older, 'postprocess');
-    return isClasses ? tensors.map((one) => ({ ...one, steps: olderClassSteps(tensor.parameters) })) : tensors;
+    if (!isClasses) return tensors;
+    const steps = olderClassSteps(tensor.parameters, labelsOf(older, tensor).path);
+    return tensors.map((one) => ({ ...one, steps }));
   });
 }
 
@@ -182,26 +103,97 @@ function textOf(value: string | readonly string[]): string {
   return typeof value === 'string' ? value : `[${value.join(',')}]`;
 }
 
-function convert(older: OlderModel): ModelManifest {
+function parameterText(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(parameterText).join(',')}]` : String(value);
+}
+
+function publishedType({ type, description, parameters }: OlderTensor): PublishedType {
+  const texts = Object.entries(parameters).map(([key, value]): [string, string] => [key, parameterText(value)]);
+  return { type, description: description ?? '', parameters: Object.fromEntries(texts) };
+}
+
+function publishedParts(older: OlderModel): PublishedParts {
   const { model } = older;
+  const [output] = outputTensorsOf(older);
+  return {
+    inputs: older.inputs.map(publishedType),
+    output: output && publishedType(output),
+    model: {
+      base_url: model.base_url ?? '',
+      graph_path: model.graph_path ?? '',
+      weights_path: model.weights_path ?? '',
+      is_archive: model.is_archive ?? false,
+      graph_checksum: model.graph_checksum?.digest ?? '',
+      weights_checksum: model.weights_checksum?.digest ?? '',
+    },
+    hidden: older.hidden ?? older.hide ?? false,
+  };
+}
+
+/** Each file once: several outputs may have the same labels. */
+function downloadsOf(older: OlderModel, downloads: readonly Download[]): readonly Download[] {
+  const labels = outputTensorsOf(older).flatMap((tensor) => labelsOf(older, tensor).download ?? []);
+  return [...new Map([...downloads, ...labels].map((download) => [download.url, download])).values()];
+}
+
+function convert(older: OlderModel): ModelManifest {
+  const { model, downloads } = filesOf(older.model);
   const references = older.references ?? older.reference ?? [];
-  const checksum = zooNameOf(model.graph_path) === undefined ? model.graph_checksum : undefined;
   return {
     dlspec: 'model/v1',
     name: older.name,
     version: semver.coerce(older.version, { includePrerelease: true })?.version ?? older.version,
-    written: { version: older.version, framework: older.framework.name },
+    written: {
+      version: older.version,
+      framework: older.framework === ANY_FRAMEWORK ? ANY_FRAMEWORK : older.framework.name,
+    },
     description: older.description,
     task: older.modality,
     license: older.license,
     references: typeof references === 'string' ? [references] : references,
-    framework: { name: older.framework.name.toLowerCase(), version: older.framework.version },
+    framework:
+      older.framework === ANY_FRAMEWORK
+        ? ANY_FRAMEWORK
+        : { name: older.framework.name.toLowerCase(), version: older.framework.version },
     inputs: [...inputsOf(older)],
     outputs: [...outputsOf(older)],
     dimensions: {},
-    model: { graph_path: model.graph_path, checksum },
+    model,
     attributes: Object.fromEntries(Object.entries(older.attributes).map(([key, value]) => [key, textOf(value)])),
+    downloads: downloadsOf(older, downloads),
+    published: publishedParts(older),
   };
+}
+
+/** One note on all keys without effect: those that are not known, and known ones of the older platform's own use. */
+function readOverNote(document: ManifestDocument, unknown: readonly KeyReadOver[], older: OlderModel): readonly Note[] {
+  const known: readonly KeyReadOver[] = [
+    ...(older.large_model === undefined ? [] : [{ path: ['large_model'], meant: undefined }]),
+    ...(older.model.checkpoint === undefined ? [] : [{ path: ['model', 'checkpoint'], meant: undefined }]),
+  ];
+  const placed = [...unknown, ...known].map((key) => ({ ...key, at: problemAtKey(document, key.path, '', '') }));
+  const [first, ...rest] = placed.sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
+  if (first === undefined) return [];
+  const hint = ({ meant }: KeyReadOver): string => (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
+  const others = rest.map((key) => formatPath(key.path) + hint(key));
+  const also = others.length === 0 ? '' : `, and so are ${others.join(', ')}`;
+  const { file, line, column, path } = first.at;
+  return [{ file, line, column, path, message: `has no effect here and is read over${hint(first)}${also}` }];
+}
+
+/** Notes on element types that ONNX does not have. */
+function elementTypeNotes(document: ManifestDocument, older: OlderModel): readonly Note[] {
+  const listed = older.outputs === undefined ? ['output'] : undefined;
+  const tensors = [
+    ...older.inputs.map((tensor, i) => ({ tensor, path: ['inputs', i] as YamlPath })),
+    ...outputTensorsOf(older).map((tensor, i) => ({ tensor, path: listed ?? (['outputs', i] as YamlPath) })),
+  ];
+  return tensors.flatMap(({ tensor, path }): readonly Note[] => {
+    const { element_type: written } = tensor.parameters;
+    if (written === undefined || olderElementType(written) !== undefined) return [];
+    const at = [...path, 'parameters', 'element_type'];
+    return [noteAt(document, at, `${quoted(written)} is no element type of ONNX; the graph's own is used`)];
+  });
 }
 
 /** Whether a manifest without a header is one of the older platform's rather than a DLSpec one that lacks it. */
@@ -213,13 +205,14 @@ export function isOlderModel({ root }: ManifestDocument): boolean {
 
 /** Reads a model manifest of the older platform as if it were one of today's. */
 export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest> | Problems {
-  const result = validate(document, olderModelSchema, 'text');
+  const result = validateKnownKeys(document, olderModelSchema);
   if (!result.ok) return result;
   const older = result.data;
-  const notes: Note[] = CODE_KEYS.filter((key) => (older[key] ?? '') !== '').map((key) =>
-    noteAt(document, [key], 'this code is never run; inputs are made up'),
-  );
-  if ((older.model.weights_path ?? '') !== '') {
+  const notes: Note[] = [...readOverNote(document, result.readOver, older), ...elementTypeNotes(document, older)];
+  for (const key of CODE_KEYS) {
+    if ((older[key] ?? '') !== '') notes.push(noteAt(document, [key], 'this code is never run; inputs are made up'));
+  }
+  if (older.model.weights_path !== undefined) {
     notes.push(noteAt(document, ['model', 'weights_path'], 'not used; an ONNX file says itself where its weights are'));
   }
   for (const [i, input] of older.inputs.entries()) {

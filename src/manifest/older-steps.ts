@@ -1,6 +1,5 @@
 import { ownValue } from '../base/own-value.js';
 import type { Dimension } from '../onnx/model/model.js';
-import { isUrl } from './reference.js';
 import type { ClassSteps } from './output-steps.js';
 import { type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 
@@ -116,12 +115,8 @@ export function olderImageSteps(
   }
 }
 
-/** How an output with these parameters becomes classes. A list of labels that is an address is left out. */
-export function olderClassSteps(parameters: OlderParameters): ClassSteps {
-  const labels = [textOf(parameters, 'features_path'), textOf(parameters, 'features_url')].find((path) => path !== '');
-  return {
-    kind: 'classes',
-    softmax: textOf(parameters, 'probabilities_transform') === 'softmax',
-    ...(labels === undefined || isUrl(labels) ? {} : { labels }),
-  };
+/** How an output with these parameters becomes classes; `labels` is the path of their names. */
+export function olderClassSteps(parameters: OlderParameters, labels: string | undefined): ClassSteps {
+  const softmax = textOf(parameters, 'probabilities_transform') === 'softmax';
+  return { kind: 'classes', softmax, ...(labels === undefined ? {} : { labels }) };
 }

@@ -1,6 +1,7 @@
 import semver from 'semver';
 import type { System } from '../measurement/system.js';
-import type { FrameworkConstraint } from './fields.js';
+import { isSameFramework } from '../base/framework-name.js';
+import { ANY_FRAMEWORK, frameworkText, type ModelFramework } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
 import type { SoftwareConstraint } from './software.js';
 
@@ -15,8 +16,10 @@ export interface Requirements {
   readonly software: SoftwareConstraint | undefined;
   readonly models: readonly {
     readonly name: string;
-    readonly manifest: { readonly framework: FrameworkConstraint } | undefined;
+    readonly manifest: { readonly framework: ModelFramework } | undefined;
   }[];
+  /** Whether any version of a required framework will do. */
+  readonly allowVersion?: boolean | undefined;
 }
 
 const BYTES_PER_GIB = 2 ** 30;
@@ -40,39 +43,59 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
   return unmet;
 }
 
-/** Whether the framework is the one that is required, in a version that will do. */
+/**
+ * Whether the framework is the one that is required, in a version that will do.
+ *
+ * @param allowVersion whether every version will do
+ */
 export function meetsFramework(
-  { name, version }: FrameworkConstraint,
+  required: ModelFramework,
   { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+  allowVersion = false,
 ): boolean {
-  if (name !== framework.toLowerCase()) return false;
-  return semver.satisfies(frameworkVersion, version, { includePrerelease: true });
+  if (required === ANY_FRAMEWORK) return true;
+  if (!isSameFramework(required.name, framework)) return false;
+  return allowVersion || semver.satisfies(frameworkVersion, required.version, { includePrerelease: true });
 }
 
-function unmetFramework(who: string, constraint: FrameworkConstraint, system: Candidate): readonly string[] {
-  if (meetsFramework(constraint, system)) return [];
-  const { name, version } = constraint;
-  return [`${who}: expected ${name} ${version}, found ${system.framework} ${system.frameworkVersion}`];
+/** What is there instead of a framework that is required; '' where the requirement is met. */
+export function unmetFramework(
+  who: string,
+  required: ModelFramework,
+  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+  allowVersion = false,
+): string {
+  if (meetsFramework(required, found, allowVersion)) return '';
+  return `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
 }
+
+/** What to do where a framework is not the one that a manifest asks for. */
+export const FRAMEWORK_REMEDY =
+  "--allow-version takes other versions of a framework, and `framework: any` in a model's manifest every framework";
 
 /** Nothing but the requirements. */
-export function requirementsOf({ hardware, software, models }: Requirements): Requirements {
+export function requirementsOf({ hardware, software, models, allowVersion }: Requirements): Requirements {
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };
   });
-  return { hardware, software, models: frameworks };
+  return { hardware, software, models: frameworks, ...(allowVersion === true ? { allowVersion } : {}) };
 }
 
 /**
  * The requirements of the evaluation and its models that a system does not meet; one line each, empty where it may run.
  */
 export function unmetRequirements(requirements: Requirements, system: Candidate): readonly string[] {
-  const { hardware, software, models } = requirements;
+  const { hardware, software, models, allowVersion } = requirements;
+  const frameworks = [
+    ...(software === undefined ? [] : [{ who: 'software', framework: software.framework }]),
+    ...models.flatMap(({ name, manifest }) => {
+      return manifest === undefined ? [] : [{ who: `model ${name}`, framework: manifest.framework }];
+    }),
+  ];
   return [
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
-    ...(software === undefined ? [] : unmetFramework('software', software.framework, system)),
-    ...models.flatMap(({ name, manifest }) => {
-      return manifest === undefined ? [] : unmetFramework(`model ${name}`, manifest.framework, system);
-    }),
+    ...frameworks
+      .map(({ who, framework }) => unmetFramework(who, framework, system, allowVersion))
+      .filter((line) => line !== ''),
   ];
 }

@@ -11,8 +11,11 @@ import {
   ZOO_PREFIX,
   zooNameOf,
 } from './reference.js';
+import { FETCH_COMMAND } from './fetched-files.js';
+import { LOCK_FILE, parseLock } from './lock-file.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { quoted } from '../base/quoted.js';
+import { shellQuoted } from '../base/shell-quoted.js';
 import { suggestion } from '../base/suggestion.js';
 
 /** Where a model's graph comes from. */
@@ -60,25 +63,70 @@ function baseName(path: string): string {
   return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
 }
 
-/** Problems of the place of a model manifest's graph, beyond those of the schema. */
-async function graphProblems(document: ManifestDocument, options: ResolveOptions): Promise<readonly Problem[]> {
+/** The command that gets the files of a manifest. */
+export function fetchCommand(file: string): string {
+  return `${FETCH_COMMAND} ${shellQuoted(file)}`;
+}
+
+/** The problem of a graph that has to be fetched first; undefined where it is here. */
+async function unfetchedProblem(
+  document: ManifestDocument,
+  { model, downloads = [] }: ModelManifest,
+  options: ResolveOptions,
+): Promise<Problem | undefined> {
+  const { graph_path: path = '' } = model;
+  const download = downloads.find(({ kind }) => kind === 'graph' || kind === 'archive');
+  if (download === undefined) return undefined;
+  const found = await missingFile(besideManifest(document.file, path), options);
+  if (found === undefined) return undefined;
   const at = ['model', 'graph_path'];
+  const advice = `get it with \`${fetchCommand(document.file)}\``;
+  return problemAt(document, at, `the file of ${quoted(download.url)}`, `${found}; ${advice}`);
+}
+
+/** Problems of the place of a model manifest's graph, beyond those of the schema. */
+async function graphProblems(
+  document: ManifestDocument,
+  manifest: ModelManifest | undefined,
+  options: ResolveOptions,
+): Promise<readonly Problem[]> {
+  const at = ['model', 'graph_path'];
+  if (manifest !== undefined && manifest.model.graph_path === undefined) {
+    return [problemAt(document, at, 'the path or address of a graph')];
+  }
+  const unfetched = manifest === undefined ? undefined : await unfetchedProblem(document, manifest, options);
+  if (unfetched !== undefined) return [unfetched];
   const node = nodeAt(document.root, at);
-  if (node?.kind !== 'scalar' || node.text === '' || isUrl(node.text)) return [];
-  const name = zooNameOf(node.text);
+  const path = manifest?.model.graph_path ?? (node?.kind === 'scalar' ? node.text : '');
+  if (path === '' || isUrl(path)) return [];
+  const name = zooNameOf(path);
   if (name !== undefined) {
     const missing = missingFromZoo(name, options);
     return missing === undefined ? [] : [problemAt(document, at, missing.expected, missing.found)];
   }
-  if (node.text.startsWith(ZOO_PREFIX)) return [];
-  const found = await missingFile(besideManifest(document.file, node.text), options);
+  if (path.startsWith(ZOO_PREFIX)) return [];
+  const found = await missingFile(besideManifest(document.file, path), options);
   return found === undefined ? [] : [problemAt(document, at, 'a model file', found)];
 }
 
-function sourceOf(file: string, { model }: ModelManifest): GraphSource {
-  const name = zooNameOf(model.graph_path);
+/** The checksum that a fetched graph was pinned with. */
+async function pinnedChecksum(file: string, path: string, { files = DISK }: ResolveOptions) {
+  const lock = await files.read(besideManifest(file, LOCK_FILE));
+  const pin = lock.ok ? parseLock(lock.bytes)?.get(path) : undefined;
+  return pin === undefined ? undefined : ({ algorithm: 'sha256', digest: pin.sha256 } as const);
+}
+
+async function sourceOf(
+  file: string,
+  { model, downloads = [] }: ModelManifest,
+  options: ResolveOptions,
+): Promise<GraphSource> {
+  const { graph_path: path = '', checksum } = model;
+  const name = zooNameOf(path);
   if (name !== undefined) return { kind: 'zoo', name };
-  return { kind: 'file', path: besideManifest(file, model.graph_path), checksum: model.checksum };
+  const isFetched = downloads.some(({ kind }) => kind === 'graph' || kind === 'archive');
+  const pinned = checksum === undefined && isFetched ? await pinnedChecksum(file, path, options) : undefined;
+  return { kind: 'file', path: besideManifest(file, path), checksum: checksum ?? pinned };
 }
 
 async function resolveManifest(
@@ -89,10 +137,12 @@ async function resolveManifest(
   const referred = await loadReferred(path, 'model', report, options.files);
   if (!referred.ok) return referred;
   const { document, loaded } = referred;
-  const problems = [...(loaded.ok ? [] : loaded.problems), ...(await graphProblems(document, options))];
+  const ofGraph = await graphProblems(document, loaded.ok ? loaded.manifest : undefined, options);
+  const problems = [...(loaded.ok ? [] : loaded.problems), ...ofGraph];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
   const { manifest, notes } = loaded;
-  return { ok: true, model: { name: manifest.name, source: sourceOf(path, manifest), manifest }, notes };
+  const source = await sourceOf(path, manifest, options);
+  return { ok: true, model: { name: manifest.name, source, manifest }, notes };
 }
 
 /**

@@ -4,21 +4,28 @@ import { byPosition, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
-import type { YamlNode } from './yaml-tree.js';
+import type { YamlNode, YamlPath } from './yaml-tree.js';
 
 /** The data that a schema checks: values by YAML's core schema, or every scalar as its text. */
 export type ScalarReading = 'value' | 'text';
 
-/** The plain data of a document; refused values are undefined. */
+/** A key without a value, which readers of older manifests take for a key that is not there. */
+function isEmpty(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.text.trim() === '';
+}
+
+/** The plain data of a document; refused values are undefined. Read as texts, keys without a value are left out. */
 export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
   switch (node.kind) {
     case 'scalar':
       return reading === 'text' ? node.text : node.value;
     case 'sequence':
       return node.items.map((item) => dataOf(item, reading));
-    case 'mapping':
+    case 'mapping': {
+      const entries = [...node.entries].filter(([, { value }]) => reading === 'value' || !isEmpty(value));
       // fromEntries defines properties, so that the key __proto__ is a key like any other.
-      return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, dataOf(value, reading)]));
+      return Object.fromEntries(entries.map(([key, { value }]) => [key, dataOf(value, reading)]));
+    }
     case 'refused':
       return undefined;
   }
@@ -77,7 +84,7 @@ function knownKeys(schema: KeySchema | undefined, path: readonly PropertyKey[]):
 /** The intended alternative of a union: the one whose outermost type fits the value. */
 function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   const fitting = issue.errors.filter((issues) => {
-    return !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
+    return !issues.some(({ code, path }) => (code === 'invalid_type' || code === 'invalid_value') && path.length === 0);
   });
   return fitting.length === 1 ? fitting[0] : undefined;
 }
@@ -108,9 +115,14 @@ class IssueTranslator {
     return [problemAt(this.document, path, issue.message + hint)];
   }
 
-  private unknownKey(path: readonly (string | number)[], key: string): Problem {
+  /** The keys that are known where the path leads. */
+  knownAt(path: readonly (string | number)[]): readonly string[] {
     this.keySchema ??= z.toJSONSchema(this.schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
-    const known = knownKeys(this.keySchema, path.slice(0, -1));
+    return knownKeys(this.keySchema, path);
+  }
+
+  private unknownKey(path: readonly (string | number)[], key: string): Problem {
+    const known = this.knownAt(path.slice(0, -1));
     const meant = suggestion(key, known);
     const found = `the unknown key ${quoted(key)}`;
     if (meant === undefined) return problemAtKey(this.document, path, `one of the keys ${known.join(', ')}`, found);
@@ -127,7 +139,49 @@ export function validate<S extends z.ZodType>(
   schema: S,
   reading: ScalarReading,
 ): { readonly ok: true; readonly data: z.output<S> } | Problems {
-  const result = schema.safeParse(dataOf(document.root, reading), { error: expectation });
+  return validateData(document, schema, dataOf(document.root, reading));
+}
+
+/** A key that a reader goes over, and the known key that was probably meant. */
+export interface KeyReadOver {
+  readonly path: YamlPath;
+  readonly meant: string | undefined;
+}
+
+/** Removes the keys that a schema does not know from the data, and returns them from top to bottom. */
+function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: unknown): readonly KeyReadOver[] {
+  const translator = new IssueTranslator(document, schema);
+  const keys: KeyReadOver[] = [];
+  for (const issue of schema.safeParse(data).error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const around = issue.path as (string | number)[];
+    const known = translator.knownAt(around);
+    const mapping = around.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], data) as object;
+    for (const key of issue.keys) {
+      Reflect.deleteProperty(mapping, key);
+      keys.push({ path: [...around, key], meant: suggestion(key, known) });
+    }
+  }
+  return keys;
+}
+
+/** The same with every scalar as its text, where keys that the schema does not know are read over. */
+export function validateKnownKeys<S extends z.ZodType>(
+  document: ManifestDocument,
+  schema: S,
+): { readonly ok: true; readonly data: z.output<S>; readonly readOver: readonly KeyReadOver[] } | Problems {
+  const data = dataOf(document.root, 'text');
+  const readOver = takeUnknownKeys(document, schema, data);
+  const result = validateData(document, schema, data);
+  return result.ok ? { ...result, readOver } : result;
+}
+
+function validateData<S extends z.ZodType>(
+  document: ManifestDocument,
+  schema: S,
+  data: unknown,
+): { readonly ok: true; readonly data: z.output<S> } | Problems {
+  const result = schema.safeParse(data, { error: expectation });
   const translator = new IssueTranslator(document, schema);
   const issues = result.success ? [] : result.error.issues.flatMap((issue) => translator.problemsOf(issue));
   const problems = [...document.problems, ...issues];

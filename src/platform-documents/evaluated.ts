@@ -11,7 +11,7 @@ export interface NamedFramework {
 export interface EvaluatedModel {
   readonly name: string;
   /** What its manifest says, in its words; undefined for a model without one. */
-  readonly manifest?: { readonly version: string; readonly framework: NamedFramework } | undefined;
+  readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
   readonly batchSize: number;
 }
 

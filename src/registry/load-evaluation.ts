@@ -42,6 +42,8 @@ export interface LoadedEvaluation {
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
+  /** Whether any version of the frameworks that its manifests ask for will do. */
+  readonly allowVersion?: boolean | undefined;
   /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
   /** Called before any model is read. It throws to refuse the evaluation. */
@@ -62,7 +64,8 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
-  await options.check?.(resolved.evaluation, requirementsOf(resolved));
+  const requirements = requirementsOf({ ...resolved, allowVersion: options.allowVersion });
+  await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);
   const models: LoadedModel[] = [];
@@ -88,8 +91,8 @@ export async function loadEvaluation(path: string, options: LoadEvaluationOption
     limits: limitsOf(resolved.evaluation),
     models,
     unusable,
-    requirements: requirementsOf(resolved),
-    unmet: (system) => unmetRequirements(resolved, system),
+    requirements,
+    unmet: (system) => unmetRequirements(requirements, system),
     notes: [...resolved.notes.map(formatNote), ...models.flatMap(({ notes }) => notes), ...datasetNotes],
     settingsOf: (schema) => pluginSettings(resolved.document, schema),
   };

@@ -1,15 +1,19 @@
 import { PlatformError } from '../base/errors.js';
 import {
+  ANY_FRAMEWORK,
   BATCH,
   formatNote,
   type FrameworkConstraint,
+  FRAMEWORK_REMEDY,
   graphBindings,
   inputValues,
+  loadManifest,
   type ModelManifest,
   orThrow,
   type Problems,
   resolveModel,
   type ResolvedModel,
+  unmetFramework,
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
@@ -30,8 +34,11 @@ export interface LoadedModel {
   readonly model: Model;
   /** The same as in its file, where that leaves dimensions open. */
   readonly open?: Model | undefined;
-  /** Its version, and the framework that it asks for, in its manifest's own words; undefined without a manifest. */
-  readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint } | undefined;
+  /**
+   * Its version, and the framework that it asks for if not any will do, in its manifest's own words; undefined without a
+   * manifest.
+   */
+  readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
   /** Notes on its manifest, and what is assumed of its inputs. */
@@ -44,6 +51,14 @@ export interface LoadedModel {
   readonly weights?: WeightsOfFile | undefined;
 }
 
+/** A framework that runs models. */
+export interface RunningFramework {
+  readonly framework: string;
+  readonly frameworkVersion: string;
+  /** Whether it runs models that ask for other versions of it. */
+  readonly allowVersion: boolean;
+}
+
 export interface LoadOptions {
   /** Size of the batch dimension. */
   readonly batch: number;
@@ -52,6 +67,8 @@ export interface LoadOptions {
   /** Values of inputs; win over the manifest's. Names that this model does not have are ignored. */
   readonly inputs?: ReadonlyMap<string, GivenText> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The framework that will run the model; without it, what its manifest asks for is not looked at. */
+  readonly runsOn?: RunningFramework | undefined;
   /** Where graphs come from; by default {@link readGraph}. */
   readonly readGraph?: typeof readGraph | undefined;
 }
@@ -116,8 +133,24 @@ export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manif
   const { version, framework, written } = manifest;
   return {
     version: written?.version ?? version,
-    framework: { name: written?.framework ?? framework.name, version: framework.version },
+    framework:
+      framework === ANY_FRAMEWORK
+        ? undefined
+        : { name: written?.framework ?? framework.name, version: framework.version },
   };
+}
+
+/**
+ * Checks what a model's manifest asks for before anything else of the model is looked for.
+ *
+ * @throws PlatformError `unsupported` where the framework is another one
+ */
+export function requireFramework(
+  { name, framework }: Pick<ModelManifest, 'name' | 'framework'>,
+  running: RunningFramework,
+): void {
+  const unmet = unmetFramework(`model ${name}`, framework, running, running.allowVersion);
+  if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${FRAMEWORK_REMEDY}`);
 }
 
 /** A reference outside of a manifest has no line number. */
@@ -129,10 +162,14 @@ function wrongReference(reference: string, { problems }: Problems): PlatformErro
 /**
  * Loads the model that a user names: a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`.
  *
- * @throws PlatformError `usage` where the reference is wrong, `manifest` where its manifest is, else as
- *   {@link loadResolvedModel}
+ * @throws PlatformError `usage` where the reference is wrong, `manifest` where its manifest is, `unsupported` where it
+ *   asks for another framework, else as {@link loadResolvedModel}
  */
 export async function loadModel(reference: string, options: LoadOptions): Promise<LoadedModel> {
+  if (options.runsOn !== undefined && isManifestPath(reference)) {
+    const read = await loadManifest(reference, ['model']);
+    if (read.ok) requireFramework(read.manifest, options.runsOn);
+  }
   const resolved = await resolveModel(reference, { zooNames: ZOO_NAMES });
   if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
   const { model, notes } = orThrow(resolved);

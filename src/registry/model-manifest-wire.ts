@@ -1,52 +1,126 @@
 import type * as wire from '../generated/carml/org/dlframework/registry.js';
-import type { ModelManifest, ModelTensor } from '../manifest/index.js';
+import { ANY_FRAMEWORK, type ModelManifest, type ModelTensor } from '../manifest/index.js';
+import type { ModelInput, ModelOutput } from '../manifest/model.js';
+import type { PublishedType } from '../manifest/published-parts.js';
+import { sizeAfter } from '../manifest/steps.js';
+import type { RunningFramework } from './load-model.js';
 
-/** The contract's name of an input or output with only element type and dimensions. */
-const TENSOR = 'tensor';
+type Parameters = Readonly<Record<string, string | undefined>>;
 
-function toWireType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {
-  const known = {
-    layer_name: String(layer_name),
-    ...(element_type === undefined ? {} : { element_type }),
-    ...(dimensions === undefined ? {} : { dimensions: `[${dimensions.join(',')}]` }),
+function typeWith(type: string, description: string, parameters: Parameters): wire.ModelManifest_Type {
+  const known = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { type, description, parameters: Object.fromEntries(known.map(([name, value]) => [name, { value }])) };
+}
+
+function list(values: readonly (string | number)[] | undefined): string | undefined {
+  return values === undefined ? undefined : `[${values.join(',')}]`;
+}
+
+/** An input or output of which only layer, element type and dimensions are known. */
+function tensorType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {
+  return typeWith('tensor', '', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
+}
+
+/** The platform writes the dimensions of a picture as channels, height and width, whatever the layout is. */
+function toWireInput(input: ModelInput): wire.ModelManifest_Type {
+  const { steps, layer_name, element_type } = input;
+  const size = steps === undefined ? undefined : sizeAfter(steps);
+  if (steps === undefined || size === undefined) return tensorType(input);
+  return typeWith('image', '', {
+    input_layer: String(layer_name),
+    element_type,
+    layout: steps.layout,
+    color_mode: steps.colorMode,
+    dimensions: list([3, size.height, size.width]),
+    mean: list(steps.mean),
+    scale: list(steps.scale),
+  });
+}
+
+/** With the words that the platform has for the layers of each kind of output. */
+function toWireOutput(output: ModelOutput): wire.ModelManifest_Type {
+  const { steps, layer_name, element_type, dimensions } = output;
+  if (steps === undefined) return tensorType(output);
+  const layer = String(layer_name);
+  const common = { element_type, dimensions: list(dimensions), features_path: steps.labels };
+  switch (steps.kind) {
+    case 'classes': {
+      const probabilities_transform = steps.softmax ? 'softmax' : undefined;
+      return typeWith('classification', '', { probabilities_layer: layer, ...common, probabilities_transform });
+    }
+    case 'boxes': {
+      const { scores, classes, masks } = steps;
+      const layers = { boxes_layer: layer, probabilities_layer: scores, classes_layer: classes };
+      if (masks === undefined) return typeWith('boundingbox', '', { ...layers, ...common });
+      return typeWith('instancesegment', '', { ...layers, masks_layer: masks.masks, ...common });
+    }
+    case 'segments':
+      return typeWith('semanticsegment', '', { masks_layer: layer, ...common });
+  }
+}
+
+function toWirePublished({ type, description, parameters }: PublishedType): wire.ModelManifest_Type {
+  return typeWith(type, description, parameters);
+}
+
+type WireModel = NonNullable<wire.ModelManifest['model']>;
+
+function toWireFiles({ model, published }: ModelManifest): WireModel {
+  if (published === undefined) {
+    return {
+      baseUrl: '',
+      weightsPath: '',
+      graphPath: model.graph_path ?? '',
+      isArchive: false,
+      weightsChecksum: '',
+      graphChecksum: model.checksum?.digest ?? '',
+    };
+  }
+  const { base_url, weights_path, graph_path, is_archive, weights_checksum, graph_checksum } = published.model;
+  return {
+    baseUrl: base_url,
+    weightsPath: weights_path,
+    graphPath: graph_path,
+    isArchive: is_archive,
+    weightsChecksum: weights_checksum,
+    graphChecksum: graph_checksum,
   };
-  const parameters = Object.fromEntries(Object.entries(known).map(([name, value]) => [name, { value }]));
-  return { type: TENSOR, description: '', parameters };
 }
 
 /**
- * A manifest as the platform's contract has it, in which every parameter is a text. The contract knows one output; the
- * others are left out, and so is the code around a model, which manifests here don't have.
+ * A manifest as the platform's contract has it, in which every parameter is a text. An older manifest's inputs, output and
+ * files are as they are written. The contract knows one output; the others are left out, and so is the code around a
+ * model, which is never run here.
+ *
+ * @param runsOn stands for a framework where any will do
  */
-export function toWireModelManifest(manifest: ModelManifest): wire.ModelManifest {
-  const { name, version, framework, inputs, outputs, model, task } = manifest;
+export function toWireModelManifest(
+  manifest: ModelManifest,
+  runsOn: Pick<RunningFramework, 'framework' | 'frameworkVersion'>,
+): wire.ModelManifest {
+  const { name, version, framework, inputs, outputs, task, published } = manifest;
   const [output] = outputs;
   const attributes = Object.entries(manifest.attributes).map(([key, value]): [string, string] => [key, String(value)]);
+  const needed = framework === ANY_FRAMEWORK ? { name: runsOn.framework, version: runsOn.frameworkVersion } : framework;
+  const publishedOutput = published?.output && toWirePublished(published.output);
   return {
     name,
     version,
-    framework: { name: framework.name, version: framework.version, container: {} },
+    framework: { ...needed, container: {} },
     container: {},
     description: manifest.description ?? '',
     reference: manifest.references,
     license: manifest.license ?? '',
-    inputs: inputs.map(toWireType),
-    output: output === undefined ? undefined : toWireType(output),
+    inputs: published === undefined ? inputs.map(toWireInput) : published.inputs.map(toWirePublished),
+    output: publishedOutput ?? (output && toWireOutput(output)),
     beforePreprocess: '',
     preprocess: '',
     afterPreprocess: '',
     beforePostprocess: '',
     postprocess: '',
     afterPostprocess: '',
-    model: {
-      baseUrl: '',
-      weightsPath: '',
-      graphPath: model.graph_path,
-      isArchive: false,
-      weightsChecksum: '',
-      graphChecksum: model.checksum?.digest ?? '',
-    },
+    model: toWireFiles(manifest),
     attributes: Object.fromEntries([...(task === undefined ? [] : [['task', task] as const]), ...attributes]),
-    hidden: false,
+    hidden: published?.hidden ?? false,
   };
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
+import { DISK } from '../manifest/files.js';
 import type { ModelManifest } from '../manifest/model.js';
 import { besideManifest } from '../manifest/reference.js';
 import { type ImageSteps, sizeAfter } from '../manifest/steps.js';
@@ -90,8 +91,20 @@ function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: n
   throw new PlatformError('manifest', 'boxes: coordinates in pixels need an input with steps, which say its size');
 }
 
+/** Names of the classes. They need not be fetched, since classes have numbers as well. */
+async function labelsOf(
+  path: string,
+  { downloads = [] }: ModelManifest,
+  labels: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (labels === undefined) return undefined;
+  const file = besideManifest(path, labels);
+  const isFetched = downloads.some((download) => download.kind === 'labels' && download.path === labels);
+  return isFetched && (await DISK.missing(file)) !== undefined ? undefined : readLabels(file);
+}
+
 async function postprocessorOf(path: string, manifest: ModelManifest, steps: OutputSteps): Promise<Postprocessor> {
-  const labels = steps.labels === undefined ? undefined : await readLabels(besideManifest(path, steps.labels));
+  const labels = await labelsOf(path, manifest, steps.labels);
   if (steps.kind !== 'boxes') return { ...steps, labels };
   const { isInPixels, ...rest } = steps;
   return { ...rest, labels, unit: unitOf(manifest, isInPixels) };

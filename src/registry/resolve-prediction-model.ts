@@ -1,54 +1,70 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import semver from 'semver';
-import { messageOf, PlatformError } from '../base/errors.js';
-import { loadManifest, orThrow } from '../manifest/index.js';
-import { isManifestPath } from '../manifest/reference.js';
+import { PlatformError } from '../base/errors.js';
+import { isAny, isLatest, isSameName } from '../base/platform-name.js';
+import { loadManifest, meetsFramework, type ModelManifest } from '../manifest/index.js';
 import { builtInManifests } from './built-in-models.js';
+import { requireFramework, type RunningFramework } from './load-model.js';
+import { readFolder } from './model-folder.js';
 import { loadPredictionModel, type PredictionModel } from './prediction-model.js';
 
-const MAX_MANIFESTS = 10_000;
-
+/** A manifest that was read, with its path. */
 interface Offered {
   readonly path: string;
-  readonly name: string;
-  readonly version: string;
+  readonly manifest: ModelManifest;
+}
+
+export interface ResolvePredictionOptions {
+  /** Further model manifests, which go before those of the platform. */
+  readonly folder?: string | undefined;
+  /** The framework that will run the model. */
+  readonly runsOn: RunningFramework;
+}
+
+/** The folder's manifests that can be read, and how many cannot. @throws PlatformError `usage` for no folder */
+async function manifestsIn(folder: string) {
+  const loaded = await readFolder(folder, async (path) => ({ path, result: await loadManifest(path, ['model']) }));
+  const offered = loaded.flatMap(({ path, result }): Offered[] => {
+    return result.ok ? [{ path, manifest: result.manifest }] : [];
+  });
+  return { offered, unreadable: loaded.length - offered.length };
+}
+
+/** The models of this version, the wanted one first: as they come, or the newest. */
+function inVersion(named: readonly Offered[], version: string): readonly Offered[] {
+  if (isAny(version)) return named;
+  if (isLatest(version)) {
+    return named.toSorted((a, b) => semver.compare(b.manifest.version, a.manifest.version));
+  }
+  return named.filter(({ manifest }) => semver.satisfies(manifest.version, version));
 }
 
 /**
- * The model manifests in a folder, by the names of their files.
+ * A model by the name and version of its manifest: one of the folder's, or one that comes with the platform. Of several,
+ * one that the framework runs. Names are compared as the platform does.
  *
- * @throws PlatformError `manifest` with the problems of all that are wrong, `usage` where there is no such folder
+ * @param version a version, a range as npm has it, or `latest`; '' and `*` take any
+ * @throws PlatformError `not_found` with the names and versions there are, `unsupported` where a model asks for another
+ *   framework, and as `loadPredictionModel`
  */
-async function manifestsIn(folder: string): Promise<readonly Offered[]> {
-  const entries = await readdir(folder).catch((cause: unknown) => {
-    throw new PlatformError('usage', `the folder of model manifests cannot be read: ${messageOf(cause)}`, { cause });
+export async function resolvePredictionModel(
+  name: string,
+  version: string,
+  { folder, runsOn }: ResolvePredictionOptions,
+): Promise<PredictionModel> {
+  const own = folder === undefined ? { offered: [], unreadable: 0 } : await manifestsIn(folder);
+  const models: readonly Offered[] = [...own.offered, ...(await builtInManifests())];
+  const named = models.filter(({ manifest }) => isSameName(manifest.name, name));
+  const fitting = inVersion(named, version);
+  const running = fitting.filter(({ manifest }) => meetsFramework(manifest.framework, runsOn, runsOn.allowVersion));
+  const [chosen = fitting[0]] = running;
+  if (chosen !== undefined) {
+    requireFramework(chosen.manifest, runsOn);
+    return loadPredictionModel(chosen.path);
+  }
+  const known = (named.length > 0 ? named : models).slice(0, 100).map(({ manifest }) => {
+    return `${manifest.name} ${manifest.version}`;
   });
-  const paths = entries.filter(isManifestPath).sort().slice(0, MAX_MANIFESTS);
-  return Promise.all(
-    paths.map(async (file) => {
-      const path = join(folder, file);
-      const { name, version } = orThrow(await loadManifest(path, ['model'])).manifest;
-      return { path, name, version };
-    }),
-  );
-}
-
-/**
- * A model by the name and version of its manifest: one of the folder's, or one that comes with the platform.
- *
- * @param version a version or a range as npm has it; '' takes any
- * @param folder of further model manifests, which go before those of the platform
- * @throws PlatformError `not_found` with the names and versions there are, and as `loadPredictionModel`
- */
-export async function resolvePredictionModel(name: string, version: string, folder?: string): Promise<PredictionModel> {
-  const builtIn = (await builtInManifests()).map(({ path, manifest }): Offered => {
-    return { path, name: manifest.name, version: manifest.version };
-  });
-  const models = [...(folder === undefined ? [] : await manifestsIn(folder)), ...builtIn];
-  const named = models.filter((model) => model.name === name);
-  const fitting = named.find((model) => version === '' || semver.satisfies(model.version, version));
-  if (fitting !== undefined) return loadPredictionModel(fitting.path);
-  const known = (named.length > 0 ? named : models).slice(0, 100).map((model) => `${model.name} ${model.version}`);
-  throw new PlatformError('not_found', `no model ${name} ${version}`.trimEnd() + `; there are ${known.join(', ')}`);
+  const unreadable = own.unreadable === 0 ? '' : `; ${own.unreadable} manifests of its folder have problems`;
+  const problem = `no model ${name} ${version}`.trimEnd();
+  throw new PlatformError('not_found', `${problem}; there are ${known.join(', ')}${unreadable}`);
 }

@@ -4,9 +4,9 @@ import { type ModelManifest, RegistryService } from '../../src/generated/carml/o
 import { type Agent, AgentRegistryServiceService } from '../../src/generated/mlmodelscope/registry/v1/registry.js';
 import { toWireAgent } from '../../src/directory/agent-wire.js';
 import { listAgents as listAll } from '../../src/directory/list-agents.js';
-import { modelsFor } from '../../src/registry/built-in-models.js';
 import { rawClient } from '../agent/support/raw-client.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
 
@@ -28,13 +28,13 @@ const MODEL_FILE = {
 };
 
 async function someModel(): Promise<ModelManifest> {
-  const [model = assert.fail()] = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+  const [model = assert.fail()] = await platformModels();
   return model;
 }
 
 /** Models that differ, each with a few kilobytes of description. */
 async function largestModels(count: number): Promise<ModelManifest[]> {
-  const model = await someModel();
+  const model = { ...(await someModel()), inputs: [], output: undefined };
   const description = 'd'.repeat(4000);
   return Array.from({ length: count }, (_, i) => ({ ...model, name: `model-${i}`, description }));
 }
@@ -42,7 +42,7 @@ async function largestModels(count: number): Promise<ModelManifest[]> {
 describe('the registration of agents', { timeout: 60_000 }, () => {
   test('keeps everything that an agent says', async (t) => {
     const { client, directory } = await registryServer(t);
-    const models = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+    const models = await platformModels();
     const said = offer({ models });
     await client.unary(registerAgent, { agent: toWireAgent(said) }, { deadlineMs });
 
@@ -132,7 +132,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
 
   test('takes a thousand agents with all models that come with the platform', async (t) => {
     const { directory } = await registryServer(t);
-    const models = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+    const models = await platformModels();
     for (let port = 1; port <= 1000; port++) directory.register(offer({ address: `10.0.0.1:${port}`, models }));
     assert.equal(directory.list().length, 1000);
   });
@@ -140,7 +140,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
   test('refuses an empty request, and models without a name', async (t) => {
     const { client } = await registryServer(t);
     await assert.rejects(client.unary(registerAgent, { agent: undefined }, { deadlineMs }), refusal('usage'));
-    const [model = assert.fail()] = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+    const [model = assert.fail()] = await platformModels();
     const agent = toWireAgent(offer({ models: [{ ...model, name: '' }] }));
     await assert.rejects(client.unary(registerAgent, { agent }, { deadlineMs }), refusal('usage', /models/));
   });

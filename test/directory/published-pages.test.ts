@@ -2,7 +2,7 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { type ModelManifestsResponse, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
-import { modelsFor } from '../../src/registry/built-in-models.js';
+import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
 
@@ -34,7 +34,7 @@ async function page(t: TestContext, address: string, token: string) {
 
 it('the published registry gives more models than fit into a message page by page, each once, in the order of names', async (t) => {
   const { directory, address } = await registryServer(t);
-  const [some = assert.fail()] = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+  const [some = assert.fail()] = await platformModels();
   const nameOf = (number: number): string => `model-${String(number).padStart(4, '0')}`;
   for (let agent = 0; agent < AGENTS; agent++) {
     const models = Array.from({ length: MODELS_EACH }, (_, i) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type ModelRequest, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
-import { modelsFor } from '../../src/registry/built-in-models.js';
 import { ZOO } from '../../src/zoo/zoo.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
 
@@ -17,7 +17,7 @@ const ANY: ModelRequest = { frameworkName: '', frameworkVersion: '', modelName: 
 /** Three agents: two of one framework in different versions, of which one has no models, and one of another. */
 async function threeAgents(t: TestContext) {
   const { directory, client } = await registryServer(t);
-  const models = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+  const models = await platformModels();
   directory.register(offer({ address: '10.0.0.1:7070', frameworkVersion: '1.30.0', models }));
   directory.register(offer({ address: '10.0.0.2:7070', frameworkVersion: '1.19.2', architecture: 'arm64' }));
   directory.register(offer({ address: '[fd00::3]:7070', framework: 'onnxruntime-web', frameworkVersion: '1.30.0' }));
@@ -74,11 +74,15 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     assert.equal((await models({})).length, ZOO.length);
     const [model] = await models({ modelName: 'resnet18' });
     assert.equal(model?.version, '1.0.0');
-    assert.deepEqual(model?.framework, { name: 'onnxruntime', version: '^1.20', container: {} });
+    assert.deepEqual(model?.framework, { name: 'onnxruntime', version: '1.30.0', container: {} });
     assert.deepEqual(model?.inputs[0]?.parameters, {
-      layer_name: { value: 'input' },
+      input_layer: { value: 'input' },
       element_type: { value: 'float32' },
-      dimensions: { value: '[batch,3,224,224]' },
+      layout: { value: 'CHW' },
+      color_mode: { value: 'RGB' },
+      dimensions: { value: '[3,224,224]' },
+      mean: { value: '[123.675,116.28,103.53]' },
+      scale: { value: '[58.395,57.12,57.375]' },
     });
     assert.equal(model?.model?.graphPath, 'zoo:resnet18');
     assert.deepEqual(model?.reference, ['https://arxiv.org/abs/1512.03385']);

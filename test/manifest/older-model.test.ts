@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { formatNote, orThrow } from '../../src/manifest/problem.js';
 import { manifestOf, problemsOf, read } from './read-manifest.js';
 
@@ -84,12 +84,55 @@ test('an older manifest becomes one of today', () => {
         layer_name: 'probs',
         element_type: 'float32',
         dimensions: undefined,
-        steps: { kind: 'classes', softmax: false },
+        steps: { kind: 'classes', softmax: false, labels: 'fetched/example.org/labels.txt' },
       },
     ],
     dimensions: {},
     model: { graph_path: 'net.onnx', checksum: { algorithm: 'md5', digest: MD5.toLowerCase() } },
     attributes: { kind: 'CNN', top1: '56.62', sizes: '[1,2]' },
+    downloads: [
+      {
+        kind: 'labels',
+        url: 'https://example.org/labels.txt',
+        path: 'fetched/example.org/labels.txt',
+        checksum: undefined,
+      },
+    ],
+    published: {
+      inputs: [
+        {
+          type: 'image',
+          description: 'the input image',
+          parameters: {
+            element_type: 'float32',
+            input_layer: '0',
+            layout: 'CHW',
+            color_mode: 'RGB',
+            dimensions: '[3,224,224]',
+            mean: '[123.675,116.280,103.530]',
+            scale: '58.395',
+          },
+        },
+      ],
+      output: {
+        type: 'classification',
+        description: 'the output label',
+        parameters: {
+          element_type: 'float32',
+          probabilities_layer: 'probs',
+          features_url: 'https://example.org/labels.txt',
+        },
+      },
+      model: {
+        base_url: '',
+        graph_path: 'net.onnx',
+        weights_path: '',
+        is_archive: false,
+        graph_checksum: MD5.toLowerCase(),
+        weights_checksum: '',
+      },
+      hidden: false,
+    },
   });
 });
 
@@ -130,21 +173,127 @@ test('code is left out with a note where it is', () => {
   assert.deepEqual(notes.map(formatNote), [`m.yml:${line}:13: preprocess: this code is never run; inputs are made up`]);
 });
 
+const MD5_CHECKSUM = { algorithm: 'md5', digest: MD5.toLowerCase() };
+
+describe('files by their addresses', () => {
+  /** A manifest with another \`model\`, in the style of the platform's repositories. */
+  function filesIn(model: string) {
+    return manifestOf('model', changed(/model:[\s\S]*attributes:/, `model:\n${model}\nattributes:`));
+  }
+
+  test('a graph and weights at a base address', () => {
+    const { model, downloads } = filesIn(
+      `    base_url: http://store.example.org/some_net/\n    graph_path: net.json\n    weights_path: net.params\n` +
+        `    graph_checksum: ${MD5}`,
+    );
+    const folder = 'fetched/store.example.org/some_net';
+    assert.deepEqual(model, { graph_path: `${folder}/net.json`, checksum: MD5_CHECKSUM });
+    assert.deepEqual(
+      downloads?.map(({ kind, url, path, checksum }) => [kind, url, path, checksum]),
+      [
+        ['graph', 'http://store.example.org/some_net/net.json', `${folder}/net.json`, MD5_CHECKSUM],
+        ['weights', 'http://store.example.org/some_net/net.params', `${folder}/net.params`, undefined],
+        ['labels', 'https://example.org/labels.txt', 'fetched/example.org/labels.txt', undefined],
+      ],
+    );
+  });
+
+  test('a graph in an archive has no checksum of its own: the manifest may mean the archive', () => {
+    const { model, downloads } = filesIn(
+      `    base_url: https://example.org/a/net.tgz\n    graph_path: ./export/net.onnx\n    is_archive: true\n` +
+        `    graph_checksum: ${MD5}`,
+    );
+    assert.deepEqual(model, { graph_path: 'fetched/example.org/a/net.tgz.files/export/net.onnx' });
+    assert.deepEqual(downloads?.[0], {
+      kind: 'archive',
+      url: 'https://example.org/a/net.tgz',
+      path: 'fetched/example.org/a/net.tgz',
+      checksum: MD5_CHECKSUM,
+      folder: 'fetched/example.org/a/net.tgz.files',
+      graph: 'export/net.onnx',
+    });
+  });
+
+  test('onnx_url is the graph where no other is named, and labels may be those of the model', () => {
+    const { model, outputs } = manifestOf(
+      'model',
+      changed(
+        /model:[\s\S]*attributes:/,
+        'model:\n    onnx_url: https://example.org/net.onnx?raw=1\n' +
+          '    features_path: https://example.org/synset.txt\nattributes:',
+      ).replace(/ +features_url:.*\n/, ''),
+    );
+    assert.deepEqual(model, { graph_path: 'fetched/example.org/net.onnx_raw=1', checksum: undefined });
+    assert.deepEqual(outputs[0]?.steps?.labels, 'fetched/example.org/synset.txt');
+  });
+
+  test('no address leads out of the folder of fetched files', () => {
+    const { model } = filesIn('    graph_path: "https://example.org/%2e%2e/..%2f../../up//net.onnx"');
+    assert.equal(model.graph_path, 'fetched/example.org/up/net.onnx');
+  });
+
+  test('a manifest may name weights alone', () => {
+    const { model } = filesIn('    base_url: https://example.org/\n    weights_path: net.caffemodel');
+    assert.equal(model.graph_path, undefined);
+  });
+});
+
+describe('what the older platform reads over', () => {
+  test('one note names all keys without effect', () => {
+    const yaml = changed('license:', 'licence:')
+      .replace('is_archive: false', 'is_archive: false\n    checkpoint: net.ckpt\n    model_type: caffe')
+      .replace('parameters:', 'paramenters:')
+      .concat('large_model: true\n');
+    const { notes } = orThrow(read('model', yaml));
+    assert.deepEqual(
+      notes.map(formatNote).filter((note) => note.includes('no effect')),
+      [
+        'm.yml:14:1: licence: has no effect here and is read over (did you mean "license"?), and so are ' +
+          'inputs[0].paramenters (did you mean "parameters"?), model.checkpoint, model.model_type, large_model',
+      ],
+    );
+  });
+
+  test('keys without a value are as if they were not there', () => {
+    const yaml = changed('probabilities_layer: probs', 'probabilities_layer:')
+      .replace('is_archive: false', 'is_archive:')
+      .replace('top1: 56.62', 'top1:');
+    const { outputs, attributes } = manifestOf('model', yaml);
+    assert.deepEqual([outputs[0]?.layer_name, Object.keys(attributes)], [0, ['kind', 'sizes']]);
+  });
+
+  test('an element type that ONNX does not have is left to the graph', () => {
+    const { manifest, notes } = orThrow(read('model', changed('float32', 'floot')));
+    assert.equal(manifest.inputs[0]?.element_type, undefined);
+    assert.match(notes.map(formatNote).join(), /inputs\[0\]\.parameters\.element_type: "floot" is no element type/);
+  });
+
+  test('hide and hidden are the same', () => {
+    for (const key of ['hide', 'hidden']) {
+      assert.equal(manifestOf('model', `${CLASSIFIER}${key}: true\n`).published?.hidden, true);
+    }
+  });
+
+  test('any framework will do where the manifest says so', () => {
+    assert.equal(
+      manifestOf('model', changed(/framework:[\s\S]*version: 1.10/, 'framework: any\nversion: 1')).framework,
+      'any',
+    );
+  });
+});
+
 const PROBLEMS: readonly [what: string, from: string | RegExp, to: string, problem: RegExp][] = [
-  ['an address', 'net.onnx', 'https://example.org/net.onnx', /model.graph_path: expected .*files are not downloaded/],
-  ['a base address', 'is_archive: false', 'base_url: http://example.org/', /model.base_url: expected .*not downloaded/],
   [
-    'an archive',
+    'an archive or not',
     'is_archive: false',
-    'is_archive: true',
-    /model.is_archive: expected false .*, found the boolean true/,
+    'is_archive: 7',
+    /model.is_archive: expected true or false, found the number 7/,
   ],
   ['an invalid checksum', MD5, 'abc', /model.graph_checksum: expected an MD5 .*, found "abc"/],
   ['an invalid range', '1.x', 'new', /framework.version: expected a range of versions .*, found "new"/],
   ['an invalid version', '1.10', 'one', /version: expected a version such as 1.0, found "one"/],
   ['invalid dimensions', '[3, 224, 224]', '[3, wide]', /inputs\[0\].parameters.dimensions: expected a list of dim/],
-  ['an unknown element type', 'float32', 'floot', /inputs\[0\].parameters.element_type: expected an element type/],
-  ['an unknown key', 'license:', 'licence:', /licence: expected a known key, .*did you mean "license"/],
+  ['an empty name', 'name: Some_Net_v1.5', 'name:', /name: expected a name, found an empty value/],
 ];
 
 for (const [what, from, to, problem] of PROBLEMS) {

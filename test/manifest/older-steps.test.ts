@@ -71,7 +71,11 @@ describe('the parameters of an older manifest are steps', () => {
       softmax: true,
       labels: 'synset.txt',
     });
-    assert.deepEqual(stepsOf('features_url: https://example.org/synset.txt'), { kind: 'classes', softmax: false });
+    assert.deepEqual(stepsOf('features_url: https://example.org/synset.txt'), {
+      kind: 'classes',
+      softmax: false,
+      labels: 'fetched/example.org/synset.txt',
+    });
   });
 });
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { PluginServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { AgentRegistryServiceService } from '../../src/generated/mlmodelscope/registry/v1/registry.js';
-import { modelsFor } from '../../src/registry/built-in-models.js';
+import { platformModels } from '../directory/support/models.js';
 import { offer } from '../directory/support/offer.js';
 import { floats, model, node, value } from '../onnx/protos.js';
 import { handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
@@ -84,7 +84,7 @@ const MANY_VALUES = Buffer.alloc(2 * MIB, Uint8Array.of(0x78, 0x01));
 
 /** Different models of an agent, as many as it may offer, and small, so that there are many of them. */
 async function manyModels(agent: number): Promise<AgentOffer['models']> {
-  const [some = assert.fail()] = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+  const [some = assert.fail()] = await platformModels();
   const small = {
     ...some,
     description: '',
@@ -207,7 +207,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
   },
 
   'agents with four megabytes of models each': async ({ client }) => {
-    const [some = assert.fail()] = await modelsFor({ framework: 'onnxruntime', frameworkVersion: '1.30.0' });
+    const [some = assert.fail()] = await platformModels();
     const models = Array.from({ length: 1000 }, (_, i) => ({ ...some, name: `m${i}`, description: 'x'.repeat(3500) }));
     for (let port = 1; port <= 20; port++) {
       const agent = toWireAgent(offer({ address: `10.0.0.2:${port}`, models }));

@@ -12,6 +12,7 @@ import {
   type Protocol,
   type ResultStore,
   runOptionsOf,
+  runsOn,
   type System,
   withFingerprint,
   writeShown,
@@ -51,7 +52,7 @@ async function recipeOf(
   const settings = cutOf(options);
   const { cut } = settings;
   const granularity = granularityOf(settings, await agent.measuresTogether());
-  const loaded = await loadModels(references, options, host);
+  const loaded = await loadModels(references, { ...options, runsOn: await runsOn(agent, options) }, host);
   const quiet = options.quiet ?? false;
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);

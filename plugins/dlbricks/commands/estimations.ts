@@ -28,7 +28,8 @@ export async function estimationsOf(
     if (areEvaluations[index] === true) {
       estimations.push(...(await estimationsOfManifest(reference, options, agent, host)));
     } else if (index === areEvaluations.indexOf(false)) {
-      estimations.push(...(await estimationsOfModels(models, options, host, { measureEndToEnd: false, canBeNone })));
+      const how = { measureEndToEnd: false, canBeNone };
+      estimations.push(...(await estimationsOfModels(models, options, agent, host, how)));
     }
   }
   return estimations;

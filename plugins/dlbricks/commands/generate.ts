@@ -8,6 +8,7 @@ import {
   type LoadedModel,
   loadModels,
   PlatformError,
+  runsOn,
   type TensorType,
   type UnusableModel,
 } from '../../../src/plugin-api.js';
@@ -113,7 +114,8 @@ Example; the second line may run on any machine:
       const granularity = granularityOf(settings, await agent.measuresTogether());
       const unusable: UnusableModel[] = [];
       let owned = references.length;
-      const read = await loadModels([...references, ...(options.decoy ?? [])], options, host, (model, index) => {
+      const wanted = { ...options, runsOn: await runsOn(agent, options) };
+      const read = await loadModels([...references, ...(options.decoy ?? [])], wanted, host, (model, index) => {
         unusable.push(model);
         if (index < references.length) owned--;
       });

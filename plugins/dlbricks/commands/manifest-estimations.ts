@@ -2,6 +2,7 @@ import {
   askedProtocol,
   type BenchmarkAgent,
   type CommandHost,
+  FRAMEWORK_REMEDY,
   loadEvaluation,
   PlatformError,
   runOptionsOf,
@@ -20,6 +21,7 @@ async function readManifest(path: string, index: number, options: SweepMeasuring
     dimensions: options.dimension,
     inputs: options.input,
     signal: host.signal,
+    allowVersion: options.allowVersion,
     check: ({ plugin }) => {
       if (plugin !== 'dlbricks') {
         throw new PlatformError(
@@ -55,7 +57,7 @@ export async function estimationsOfManifest(
     for (const threads of options.threads ?? [manifest.threads]) {
       const problems = loaded.unmet(await agent.system(runOptionsOf(threads)));
       if (problems.length > 0) {
-        const heading = `the agent does not fit the evaluation ${path}:`;
+        const heading = `the agent does not fit the evaluation ${path} (${FRAMEWORK_REMEDY}):`;
         throw new PlatformError('unavailable', [heading, ...problems].join('\n  '));
       }
       const settings = settingsOf(options, loaded.settingsOf(settingsSchema));

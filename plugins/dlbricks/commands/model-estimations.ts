@@ -1,9 +1,11 @@
 import {
   askedProtocol,
+  type BenchmarkAgent,
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
   loadBatches,
+  runsOn,
   type UnusableModel,
 } from '../../../src/plugin-api.js';
 import type { PlannedEstimation } from './run-and-report.js';
@@ -23,6 +25,7 @@ interface ModelEstimationSettings {
 export async function estimationsOfModels(
   references: readonly string[],
   options: SweepMeasuringOptions,
+  agent: BenchmarkAgent,
   host: CommandHost,
   { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
 ): Promise<readonly PlannedEstimation[]> {
@@ -34,6 +37,7 @@ export async function estimationsOfModels(
       inputs: options,
       quiet: options.quiet ?? false,
       canBeNone,
+      runsOn: await runsOn(agent, options),
       onUnusable: (model, { batch }) => {
         host.warn(`warning: ${model.name}: ${model.reason}`);
         unusable.push({ ...model, batch });

@@ -9,6 +9,7 @@ import {
   knownResults,
   loadModels,
   prepareOutputs,
+  runsOn,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
@@ -50,7 +51,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
       const store = await host.openStore(options.store, { access: 'read' });
-      const loaded = await loadModels(references, options, host);
+      const loaded = await loadModels(references, { ...options, runsOn: await runsOn(agent, options) }, host);
       const quiet = options.quiet ?? false;
       const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);

@@ -25,7 +25,7 @@ Examples:
     .action(async (references: string[], options: SweepMeasuringOptions) => {
       const agent = await host.connect(options.agent, options.framework);
       await runAndReport(
-        await estimationsOfModels(references, options, host, { measureEndToEnd: true }),
+        await estimationsOfModels(references, options, agent, host, { measureEndToEnd: true }),
         agent,
         options,
         host,

@@ -5,7 +5,7 @@ import type {
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { Element } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { imageInputOf, type PredictionModel } from '../../registry/prediction-model.js';
-import { isPublicAddress } from './address.js';
+import { isPublicAddress } from '../../http/public-address.js';
 import { type Batches, imageBatches, madeUpBatches } from './batches.js';
 import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from './dataset.js';
 import { inputIdOf, requireInputs } from './request.js';

@@ -1,8 +1,10 @@
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import { FRAMEWORK_REMEDY } from '../../manifest/index.js';
 import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
+import { isAny, isLatest } from '../../base/platform-name.js';
 
 /** Pictures of one request. */
 const MAX_INPUTS = 1000;
@@ -25,10 +27,11 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
       throw new PlatformError('usage', `a name has more than ${MAX_TEXT_LENGTH} letters`);
   }
   const offered = `this agent has ${framework.name} ${framework.version}`;
-  if (frameworkName !== '' && !isSameFramework(frameworkName, framework.name)) {
+  if (!isAny(frameworkName) && !isSameFramework(frameworkName, framework.name)) {
     throw new PlatformError('unsupported', `the request asks for the framework ${frameworkName}; ${offered}`);
   }
-  const range = frameworkVersion === '' ? '*' : semver.validRange(frameworkVersion);
+  const isOpen = isAny(frameworkVersion) || isLatest(frameworkVersion);
+  const range = isOpen ? '*' : semver.validRange(frameworkVersion);
   if (range === null) {
     throw new PlatformError(
       'usage',
@@ -36,7 +39,10 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
     );
   }
   if (!semver.satisfies(framework.version, range, { includePrerelease: true })) {
-    throw new PlatformError('unsupported', `the request asks for ${framework.name} ${frameworkVersion}; ${offered}`);
+    throw new PlatformError(
+      'unsupported',
+      `the request asks for ${framework.name} ${frameworkVersion}; ${offered}; ${FRAMEWORK_REMEDY}`,
+    );
   }
 }
 

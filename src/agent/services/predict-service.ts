@@ -29,11 +29,11 @@ import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 
 /**
- * Finds a model by name. An empty version means any.
+ * Finds a model by name for the framework of this agent. An empty version means any.
  *
- * @throws PlatformError `not_found`
+ * @throws PlatformError `not_found`, `unsupported` where it asks for another framework
  */
-export type ResolveModel = (name: string, version: string) => Promise<PredictionModel>;
+export type ResolveModel = (name: string, version: string, framework: Framework) => Promise<PredictionModel>;
 
 export interface PredictServiceOptions {
   readonly framework: Framework;
@@ -58,7 +58,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     const options = predictOptionsOf(request.options);
     return withinTime(options.timeLimitMs, signal, (inTime) => {
       return models.open(async () => {
-        const model = await resolveModel(request.modelName, request.modelVersion);
+        const model = await resolveModel(request.modelName, request.modelVersion, framework);
         batchSizeFor(model, options.batchSize);
         return { model, options, persist: request.persist };
       }, inTime);

@@ -5,8 +5,10 @@ import type { RunningAgent } from '../../agent/services/server.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
-import type { AgentOffer } from '../../directory/agent-offer.js';
-import { modelsFor } from '../../registry/built-in-models.js';
+import { type AgentOffer, modelsWithin } from '../../directory/agent-offer.js';
+import type { Framework } from '../../predictor/predictor.js';
+import type { RunningFramework } from '../../registry/load-model.js';
+import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { addressOption, parseAddress, serverOption } from '../address.js';
@@ -21,6 +23,7 @@ interface AgentFlags {
   readonly server?: HostPort;
   readonly advertise?: HostPort;
   readonly models?: string;
+  readonly allowVersion?: true;
   readonly datasets?: string;
   readonly allowPrivateUrls?: true;
 }
@@ -39,12 +42,28 @@ function advertised({ listen, server, advertise }: AgentFlags, { address }: Runn
   return address;
 }
 
-async function offerOf(agent: RunningAgent, address: string, tls: boolean): Promise<AgentOffer> {
+/** The agent with as many of its models as a registration has room for. */
+function offerOf(agent: RunningAgent, address: string, known: OfferedModels, host: OwnedHost): AgentOffer {
   const { architecture, processor, operatingSystem, cores, memoryBytes } = agent.machine;
   const framework = { framework: agent.framework.name, frameworkVersion: agent.framework.version };
-  const models = await modelsFor(framework);
   const machine = { hostname: os.hostname(), architecture, processor, operatingSystem, cores, memoryBytes };
-  return { address, tls, ...machine, ...framework, models };
+  const offer = { address, tls: host.security.server.identity !== undefined, ...machine, ...framework };
+  const { models, leftOut } = modelsWithin(offer, known.models);
+  if (leftOut > 0) {
+    host.warn(`warning: ${leftOut} models are not announced, for which a registration has no room; they can be opened`);
+  }
+  return { ...offer, models };
+}
+
+function runningFramework({ name, version }: Framework, { allowVersion }: AgentFlags): RunningFramework {
+  return { framework: name, frameworkVersion: version, allowVersion: allowVersion ?? false };
+}
+
+/** The models that clients can open by name; a warning for each manifest that is none of them. */
+async function knownModels(agent: RunningAgent, flags: AgentFlags, host: OwnedHost): Promise<OfferedModels> {
+  const known = await offeredModels(runningFramework(agent.framework, flags), flags.models);
+  for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
+  return known;
 }
 
 function accessOf({ datasets, allowPrivateUrls }: AgentFlags): PredictAccess {
@@ -59,9 +78,15 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Keeps the agent registered with the platform's server until the command is stopped. */
-async function stayRegistered(agent: RunningAgent, server: HostPort, flags: AgentFlags, host: OwnedHost) {
+async function stayRegistered(
+  agent: RunningAgent,
+  known: OfferedModels,
+  server: HostPort,
+  flags: AgentFlags,
+  host: OwnedHost,
+): Promise<void> {
   const { signal, security } = host;
-  const offer = await offerOf(agent, advertised(flags, agent), security.server.identity !== undefined);
+  const offer = offerOf(agent, advertised(flags, agent), known, host);
   const address = formatHostPort(server);
   await announceAgent(offer, address, {
     signal,
@@ -89,6 +114,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
       parseAddress,
     )
     .option('--models <dir>', 'folder of further model manifests that clients may open')
+    .option('--allow-version', 'open models on other versions of the framework that their manifests ask for')
     .option('--datasets <dir>', 'folder of datasets that clients may predict for, one folder each')
     .option('--allow-private-urls', 'also fetch pictures from this machine and its private network')
     .addHelpText(
@@ -112,11 +138,14 @@ Examples:
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,
-        resolveModel: (name, version) => resolvePredictionModel(name, version, flags.models),
+        resolveModel: (name, version, own) => {
+          return resolvePredictionModel(name, version, { folder: flags.models, runsOn: runningFramework(own, flags) });
+        },
       });
       try {
+        const known = await knownModels(agent, flags, host);
         host.print(`agent listening on ${agent.address}\n`);
-        await (server === undefined ? aborted(host.signal) : stayRegistered(agent, server, flags, host));
+        await (server === undefined ? aborted(host.signal) : stayRegistered(agent, known, server, flags, host));
       } finally {
         await agent.close();
       }

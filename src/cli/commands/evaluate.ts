@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
 import {
+  addAllowVersionOption,
   addQuietOption,
   addTableOptions,
   addWideOption,
@@ -27,6 +28,7 @@ interface EvaluateFlags extends OutputOptions {
   readonly detach?: true;
   readonly store?: string;
   readonly framework?: FrameworkName;
+  readonly allowVersion?: true;
   readonly json?: true;
   readonly wide?: true;
 }
@@ -82,6 +84,7 @@ async function evaluateWith(
   const { signal } = host;
   const { loaded, submission } = await submissionOf(path, {
     signal,
+    allowVersion: flags.allowVersion,
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
   nameEvaluated({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
@@ -121,7 +124,7 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .addOption(
       new Option('--framework <name>', 'framework that runs the models, without a server').choices(FRAMEWORK_NAMES),
     );
-  addQuietOption(addWideOption(addTableOptions(command)))
+  addQuietOption(addWideOption(addTableOptions(addAllowVersionOption(command))))
     .addHelpText(
       'after',
       `

@@ -56,7 +56,7 @@ Examples:
   /** Runs a subcommand with the inputs that its arguments name. */
   const run = async (wanted: Wanted | Promise<Wanted>, command: Command): Promise<void> => {
     const flags = withoutUnwantedServer(command.optsWithGlobals<PredictFlags>(), command);
-    await predict(await wanted, await modelAsked(flags.model), flags, host);
+    await predict(await wanted, await modelAsked(flags.model, flags.allowVersion ?? false), flags, host);
   };
 
   addPredictOptions(

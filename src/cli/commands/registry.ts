@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
-import { addAgentOptions, type AgentOptions } from '../../command/options.js';
+import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
 import { runOptionsOf, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
@@ -9,6 +9,7 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { documentText } from '../json-documents.js';
+import { labelsOf, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
 
 /** An agent that is registered, or one that is not. */
 type ShownAgent =
@@ -46,6 +47,17 @@ const MODEL_COLUMNS: readonly Column<BuiltInModel>[] = [
   { title: 'description', align: 'left', cell: ({ title }) => title },
 ];
 
+const REGISTERED_COLUMNS: readonly Column<RegisteredModel>[] = [
+  { title: 'name', align: 'left', cell: ({ name }) => name },
+  { title: 'version', align: 'left', cell: ({ version }) => version },
+  { title: 'framework', align: 'left', cell: ({ framework }) => framework },
+  { title: 'inputs', align: 'left', cell: ({ inputs }) => inputs.map(typeText).join(', ') },
+  { title: 'output', align: 'left', cell: ({ output }) => (output === null ? '' : typeText(output)) },
+  { title: 'labels', align: 'left', cell: ({ output }) => (output === null ? '' : (labelsOf(output) ?? '')) },
+  { title: 'checksum', align: 'left', cell: ({ graphChecksum }) => graphChecksum },
+  { title: 'agents', align: 'left', cell: ({ agents }) => agents.join(', ') },
+];
+
 const COLUMNS: readonly Column<ShownAgent>[] = [
   { title: 'address', align: 'left', cell: ({ address }) => address ?? '(this machine)' },
   {
@@ -59,6 +71,15 @@ const COLUMNS: readonly Column<ShownAgent>[] = [
   { title: 'memory', align: 'right', cell: ({ memoryBytes }) => `${(memoryBytes / 2 ** 30).toFixed(1)} GiB` },
 ];
 
+function showRegistered(models: readonly RegisteredModel[], json: boolean, host: OwnedHost): void {
+  if (json) {
+    host.print(documentText('models', [...models]));
+    return;
+  }
+  const fitting = { width: host.columns?.out, dispensable: ['checksum', 'labels', 'output', 'framework', 'version'] };
+  host.print(`${fittingTable(REGISTERED_COLUMNS, models, fitting).text}\n`);
+}
+
 /** `mlmodelscope registry models|agents`: lists models and agents. */
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
@@ -67,10 +88,18 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .addHelpText('after', '\nExamples:\n  mlmodelscope registry models\n  mlmodelscope registry agents');
   registry
     .command('models')
-    .description('List the models that come with the platform; any ONNX file or model manifest works as well')
+    .description(
+      'List the models that agents registered with --server can open, else those that come with the platform; any ONNX file or model manifest works as well',
+    )
+    .addOption(serverOption("the platform's server"))
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope registry models --json')
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ json, server }: { readonly json?: true; readonly server?: HostPort }) => {
+      if (server !== undefined) {
+        const agents = await listAgents(formatHostPort(server), { security: host.security.client });
+        showRegistered(registeredModels(agents), json ?? false, host);
+        return;
+      }
       const models = await builtInModels();
       if (json === true) {
         host.print(documentText('models', [...models]));
@@ -83,7 +112,7 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
     .command('agents')
     .description('List the agents that are registered with --server, or describe the one at --agent or on this machine')
     .addOption(serverOption("the platform's server"));
-  addAgentOptions(agents)
+  addAgentPlaceOptions(agents)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope registry agents --server 127.0.0.1:7080')
     .action(async (flags: AgentsFlags) => {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { addAgentOptions, type AgentOptions, storeDescription } from '../../command/options.js';
+import { runsOn } from '../../command/load-models.js';
 import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
 import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
@@ -114,10 +115,11 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
       const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
       const results = await host.openStore(store);
-      const loaded = await host.loadModel(reference, { batch, dimensions: dimension, signal: host.signal });
+      const agent = await host.connect(address, framework);
+      const loading = { batch, dimensions: dimension, signal: host.signal };
+      const loaded = await host.loadModel(reference, { ...loading, runsOn: await runsOn(agent, options) });
       checkDimensions([loaded], dimension);
       const { name, manifest, model } = loaded;
-      const agent = await host.connect(address, framework);
       const runOptions = runOptionsOf(threads);
       const system = await agent.system(runOptions);
       nameEvaluated({ models: [loaded], batchSizes: [batch] });

@@ -1,6 +1,6 @@
 import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
-import { loadManifest, orThrow } from '../../manifest/index.js';
+import { ANY_FRAMEWORK, loadManifest, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
 
 /** A model as the command line names it. */
@@ -9,19 +9,23 @@ export interface ModelAsked extends ModelToOpen {
   readonly path: string | undefined;
 }
 
-const ANY_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
+const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 
 /**
  * The model that `--model` names: a manifest's file, zoo:NAME, or NAME with or without :VERSION.
  *
+ * @param allowVersion whether any version of the framework that the manifest asks for will do
  * @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong
  */
-export async function modelAsked(text: string): Promise<ModelAsked> {
+export async function modelAsked(text: string, allowVersion: boolean): Promise<ModelAsked> {
   const reference = parseModelReference(text);
   switch (reference?.kind) {
     case 'manifest': {
       const { name, version, framework } = orThrow(await loadManifest(reference.path, ['model'])).manifest;
-      const asked = { frameworkName: framework.name, frameworkVersion: framework.version };
+      const asked =
+        framework === ANY_FRAMEWORK
+          ? NO_FRAMEWORK
+          : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
       return { modelName: name, modelVersion: version, ...asked, path: reference.path };
     }
     case 'onnx': {
@@ -32,10 +36,10 @@ export async function modelAsked(text: string): Promise<ModelAsked> {
       );
     }
     case 'zoo':
-      return { modelName: reference.name, modelVersion: '', ...ANY_FRAMEWORK, path: undefined };
+      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined };
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];
-      return { modelName: name, modelVersion: version, ...ANY_FRAMEWORK, path: undefined };
+      return { modelName: name, modelVersion: version, ...NO_FRAMEWORK, path: undefined };
     }
   }
 }

@@ -12,6 +12,8 @@ export interface PlaceFlags {
   readonly server?: HostPort;
   readonly agent?: string;
   readonly framework?: FrameworkName;
+  /** Whether it runs models that ask for other versions of its framework. */
+  readonly allowVersion?: true;
   readonly datasets?: string;
   readonly allowPrivateUrls?: true;
 }
@@ -63,7 +65,12 @@ export async function connectPredictor(
   const { startAgent } = await import('../../agent/services/server.js');
   const agent = await startAgent({
     framework,
-    resolveModel: path === undefined ? resolvePredictionModel : () => loadPredictionModel(path),
+    resolveModel: (name, version, own) => {
+      // The request has asked for the framework of a manifest's file already.
+      if (path !== undefined) return loadPredictionModel(path);
+      const running = { framework: own.name, frameworkVersion: own.version, allowVersion: flags.allowVersion ?? false };
+      return resolvePredictionModel(name, version, { runsOn: running });
+    },
     access: { datasetsFolder: datasets, ...(allowPrivateUrls && { isAllowedAddress: () => true }) },
   });
   const client = connectPredictions(agent.address, 'agent');

@@ -5,13 +5,14 @@ import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js'
 import { quoted } from '../../base/quoted.js';
 import type { Submission } from '../submission.js';
 
-/** The evaluation, three manifests that it refers to, and a thousand models' manifests and files. */
-const MAX_FILES = 4 + 2 * 1000;
+/** The evaluation, three manifests that it refers to, and a thousand models' manifests, files and lock files. */
+const MAX_FILES = 4 + 3 * 1000;
 const MAX_GRAPHS = 1000;
 const MAX_PATH = 1000;
 const MAX_REASON = 4096;
 
-export function toWireSubmission({ manifestPath, files, graphs, unusable = [] }: Submission): wire.Submission {
+export function toWireSubmission(submission: Submission): wire.Submission {
+  const { manifestPath, files, graphs, unusable = [], allowVersion = false } = submission;
   return {
     manifestPath,
     files: [...files].map(([path, data]) => ({ path, data })),
@@ -19,6 +20,7 @@ export function toWireSubmission({ manifestPath, files, graphs, unusable = [] }:
     unusable: unusable.map(({ name, reason }) => {
       return { model: name, reason: reason.length <= MAX_REASON ? reason : `${reason.slice(0, MAX_REASON - 1)}…` };
     }),
+    allowVersion,
   };
 }
 
@@ -47,7 +49,8 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
     }
     return { name: model, reason };
   });
-  return { manifestPath: message.manifestPath, files, graphs: new Map(graphs), unusable };
+  const { manifestPath, allowVersion } = message;
+  return { manifestPath, files, graphs: new Map(graphs), unusable, allowVersion };
 }
 
 /** As it travels. */

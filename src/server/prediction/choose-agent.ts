@@ -1,12 +1,15 @@
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
 import { isSameFramework } from '../../base/framework-name.js';
+import { isAny, isLatest, isSameName } from '../../base/platform-name.js';
 import { quoted } from '../../base/quoted.js';
 import type { Unmet } from '../../directory/agent-directory.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 
 function rangeOf(field: string, constraint: string): string {
-  const range = constraint === '' ? '*' : constraint.length <= 100 ? semver.validRange(constraint) : null;
+  // The agent finds its newest one.
+  if (isAny(constraint) || isLatest(constraint)) return '*';
+  const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
   if (range !== null) return range;
   throw new PlatformError('usage', `${field}: ${quoted(constraint)} is not a version constraint such as ^1.20`);
 }
@@ -26,10 +29,10 @@ export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Un
   const model = `${quoted(modelName)}${modelVersion === '' ? '' : ` ${modelVersion}`}`;
   const asked = options?.agent ?? '';
   return (agent) => {
-    const isFramework = frameworkName === '' || isSameFramework(frameworkName, agent.framework);
+    const isFramework = isAny(frameworkName) || isSameFramework(frameworkName, agent.framework);
     const isVersion = semver.satisfies(agent.frameworkVersion, frameworks, { includePrerelease: true });
     const hasModel = agent.models.some(({ name, version }) => {
-      return name === modelName && semver.satisfies(version, models, { includePrerelease: true });
+      return isSameName(name, modelName) && semver.satisfies(version, models, { includePrerelease: true });
     });
     const earlier = failed.get(agent.address);
     return [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { isPublicAddress } from '../../../src/agent/predict/address.js';
+import { isPublicAddress } from '../../../src/http/public-address.js';
 import { fetchUrl } from '../../../src/agent/predict/url.js';
 import { type ErrorCode, PlatformError } from '../../../src/base/errors.js';
 

@@ -7,7 +7,9 @@ import { startAgent } from '../../../src/agent/services/server.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { InferenceSession, Tensor } from '../../../src/predictor/onnxruntime/library.js';
 import { elementsOf } from '../../../src/predictor/tensor-value.js';
+import { FRAMEWORKS } from '../../../src/predictor/frameworks.js';
 import { preprocessImages } from '../../../src/processing/preprocess.js';
+import type { RunningFramework } from '../../../src/registry/load-model.js';
 import { resolvePredictionModel } from '../../../src/registry/resolve-prediction-model.js';
 import { foundIn, type PredictClient, predictClient } from '../support/predict-client.js';
 import { agentForSuite } from '../support/running-agent.js';
@@ -15,9 +17,12 @@ import { agentForSuite } from '../support/running-agent.js';
 const ROOT = join(import.meta.dirname, '../../../..');
 const NAME = 'squeezenet1.1';
 
+const { name: framework, version: frameworkVersion } = FRAMEWORKS.onnxruntime.describe();
+const RUNS_ON: RunningFramework = { framework, frameworkVersion, allowVersion: false };
+
 /** Scores of all classes by the runtime alone, and the k highest of their probabilities. */
 async function directly(bytes: Buffer, k: number): Promise<readonly { index: number; probability: number }[]> {
-  const { path, inputs } = await resolvePredictionModel(NAME, '');
+  const { path, inputs } = await resolvePredictionModel(NAME, '', { runsOn: RUNS_ON });
   const [input] = inputs;
   assert.ok(input?.steps);
   const tensor = await preprocessImages([{ id: '', bytes }], input.steps, input.elementType);
@@ -45,7 +50,9 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     writeFileSync(join(folder, 'labelled.yml'), labelled);
     writeFileSync(join(folder, 'labels.txt'), `${labels.join('\n')}\n`);
   });
-  const agent = agentForSuite({ resolveModel: (name, version) => resolvePredictionModel(name, version, folder) });
+  const agent = agentForSuite({
+    resolveModel: (name, version) => resolvePredictionModel(name, version, { folder, runsOn: RUNS_ON }),
+  });
   let client: PredictClient;
   before(() => {
     client = predictClient(agent().address);
@@ -74,7 +81,13 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
   });
 
   test('gives nearly the same with another framework', async () => {
-    const web = await startAgent({ framework: 'onnxruntime-web', resolveModel: resolvePredictionModel });
+    const web = await startAgent({
+      framework: 'onnxruntime-web',
+      resolveModel: (name, version, own) => {
+        const runsOn = { framework: own.name, frameworkVersion: own.version, allowVersion: false };
+        return resolvePredictionModel(name, version, { runsOn });
+      },
+    });
     const there = predictClient(web.address);
     const [here, elsewhere] = await Promise.all(
       [client, there].map(async (one) => {
@@ -105,14 +118,16 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
   test('missing labels are reported with the manifest', async () => {
     rmSync(join(folder, 'labels.txt'));
     await assert.rejects(
-      resolvePredictionModel('labelled', '', folder),
+      resolvePredictionModel('labelled', '', { folder, runsOn: RUNS_ON }),
       (error) =>
         error instanceof PlatformError && /labelled\.yml.*labels: expected .*no such file/s.test(error.message),
     );
   });
 
   test('takes text models for synthetic datasets alone', async () => {
-    const { inputs, postprocessors, fixedBatchSize } = await resolvePredictionModel('bert_base', '1.0.0');
+    const { inputs, postprocessors, fixedBatchSize } = await resolvePredictionModel('bert_base', '1.0.0', {
+      runsOn: RUNS_ON,
+    });
     assert.deepEqual([postprocessors.size, fixedBatchSize], [0, undefined]);
     assert.deepEqual(
       inputs.map(({ dims, isBatched, steps }) => [dims, isBatched, steps]),
@@ -122,7 +137,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
 
   test('an unknown model is reported with the known ones', async () => {
     await assert.rejects(
-      resolvePredictionModel('resnet18', '9.0.0'),
+      resolvePredictionModel('resnet18', '9.0.0', { runsOn: RUNS_ON }),
       (error) =>
         error instanceof PlatformError && error.message === 'no model resnet18 9.0.0; there are resnet18 1.0.0',
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
-import { isPublicAddress } from '../../../src/agent/predict/address.js';
+import { isPublicAddress } from '../../src/http/public-address.js';
 
 // Addresses of public name servers.
 const PUBLIC = [

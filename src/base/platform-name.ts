@@ -1,0 +1,22 @@
+/**
+ * A name as the platform compares it: lower case, with `_` for `-` and spaces. Source: c3sr/dlframework v1.3.4,
+ * `CleanString`.
+ */
+export function platformName(name: string): string {
+  return name.toLowerCase().replace(/[- ]/g, '_');
+}
+
+/** Whether two names are the same model's: `ResNet 50` and `resnet-50` are. */
+export function isSameName(one: string, other: string): boolean {
+  return platformName(one) === platformName(other);
+}
+
+/** Whether a request leaves a name or version open. */
+export function isAny(asked: string): boolean {
+  return asked === '' || asked === '*';
+}
+
+/** Whether a request asks for the newest version. */
+export function isLatest(version: string): boolean {
+  return version.toLowerCase() === 'latest';
+}

@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import { stat } from 'node:fs/promises';
+import { PlatformError } from '../../base/errors.js';
+import { wholeNumberOption } from '../../base/option-value.js';
+import { addQuietOption } from '../../command/options.js';
+import type { Progress } from '../../evaluation/plugin.js';
+import type { FetchRules } from '../../fetch/fetch-model.js';
+import { isPublicAddress } from '../../http/public-address.js';
+import { loadManifest, type ModelManifest, orThrow } from '../../manifest/index.js';
+import { besideManifest } from '../../manifest/reference.js';
+import { problemsLine, readFolder } from '../../registry/model-folder.js';
+import type { OwnedHost } from '../host.js';
+
+const DEFAULT_MAX_GIB = 8;
+const DEFAULT_MAX_MINUTES = 60;
+
+interface FetchFlags {
+  readonly mirror?: string;
+  readonly allowHttp?: true;
+  readonly allowPrivateUrls?: true;
+  readonly maxGib: number;
+  readonly maxMinutes: number;
+  readonly quiet?: true;
+}
+
+interface ManifestToFetch {
+  readonly path: string;
+  readonly manifest: ModelManifest;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
+/** The manifests that a command line names; those of a folder with problems are told, and left out. */
+async function manifestsOf(references: readonly string[], onProblem: (line: string) => void) {
+  const manifests: ManifestToFetch[] = [];
+  for (const reference of references) {
+    if (!(await isFolder(reference))) {
+      manifests.push({ path: reference, manifest: orThrow(await loadManifest(reference, ['model'])).manifest });
+      continue;
+    }
+    const found = await readFolder(reference, async (path) => ({ path, loaded: await loadManifest(path, ['model']) }));
+    if (found.length === 0) throw new PlatformError('usage', `${reference}: a folder without manifests (.yml)`);
+    for (const { path, loaded } of found) {
+      if (loaded.ok) manifests.push({ path, manifest: loaded.manifest });
+      else onProblem(problemsLine(loaded.problems));
+    }
+  }
+  return manifests;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+}
+
+function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): FetchRules {
+  return {
+    mirror: flags.mirror,
+    allowHttp: flags.allowHttp ?? false,
+    isAllowed: flags.allowPrivateUrls === undefined ? isPublicAddress : () => true,
+    maxBytes: flags.maxGib * 2 ** 30,
+    limitMs: flags.maxMinutes * 60_000,
+    signal,
+    onProgress: (bytes, total) => {
+      const share = total === undefined ? '' : ` of ${megabytes(total)}`;
+      progress.within(`${megabytes(bytes)}${share} MB`);
+    },
+  };
+}
+
+/** Fetches all; one line for each manifest whose files cannot be had. */
+async function fetchAll(references: readonly string[], flags: FetchFlags, host: OwnedHost): Promise<void> {
+  if (flags.mirror !== undefined && !(await isFolder(flags.mirror))) {
+    throw new PlatformError('usage', `--mirror ${flags.mirror}: no such folder`);
+  }
+  const failures: PlatformError[] = [];
+  let unreadable = 0;
+  const progress = host.progress(flags.quiet ?? false);
+  const rules = rulesOf(flags, progress, host.signal);
+  const manifests = await manifestsOf(references, (line) => {
+    host.warn(`warning: ${line}`);
+    failures.push(new PlatformError('manifest', line));
+    unreadable++;
+  });
+  // Other commands need no archives.
+  const { fetchModel } = await import('../../fetch/fetch-model.js');
+  const graphs: string[] = [];
+  try {
+    for (const [done, { path, manifest }] of manifests.entries()) {
+      progress.step('fetching', done, manifests.length, manifest.name);
+      try {
+        await fetchModel(path, manifest, rules);
+        const { graph_path: graph } = manifest.model;
+        if (graph !== undefined) graphs.push(graph.startsWith('zoo:') ? graph : besideManifest(path, graph));
+      } catch (error) {
+        if (!(error instanceof PlatformError) || error.code === 'cancelled') throw error;
+        const failure = new PlatformError(error.code, `${path}: ${error.message}`, { cause: error });
+        if (manifests.length === 1 && failures.length === 0) throw failure;
+        host.warn(`warning: ${failure.message}`);
+        failures.push(failure);
+      }
+    }
+  } finally {
+    progress.stop();
+  }
+  if (graphs.length > 0) host.print(`${graphs.join('\n')}\n`);
+  const [first] = failures;
+  if (first === undefined) return;
+  const count = manifests.length + unreadable;
+  throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
+}
+
+/** `mlmodelscope models fetch MANIFEST|FOLDER...` */
+export function registerModelsCommand(program: Command, host: OwnedHost): void {
+  const models = program
+    .command('models')
+    .description('Get the files of models that manifests name by their addresses')
+    .addHelpText('after', '\nExample:\n  mlmodelscope models fetch builtin_models');
+  const command = models
+    .command('fetch')
+    .description("Download the files that model manifests name by their addresses, and print the graphs' paths")
+    .argument('<manifest-or-folder...>', 'model manifests (.yml), or folders of them')
+    .option('--mirror <dir>', 'take files that are in this folder already, by their addresses or names')
+    .option('--allow-http', 'also take files over http://')
+    .option('--allow-private-urls', 'also take files from this machine and its private network')
+    .option(
+      '--max-gib <n>',
+      'most GiB of one file, or of all files of an archive',
+      wholeNumberOption(1, 4096),
+      DEFAULT_MAX_GIB,
+    )
+    .option('--max-minutes <n>', 'most minutes for one file', wholeNumberOption(1, 10_080), DEFAULT_MAX_MINUTES);
+  addQuietOption(command)
+    .addHelpText(
+      'after',
+      `
+Files go to the folder fetched beside each manifest. The lock file
+models-lock.json there gets the SHA-256 of each: a file that is different next
+time is refused. Commit the lock file. An interrupted download continues when
+the same command runs again. No other command downloads anything.
+
+Examples:
+  mlmodelscope models fetch models/resnet50.yml
+  mlmodelscope models fetch builtin_models --mirror /data/mirror`,
+    )
+    .action((references: string[], flags: FetchFlags) => fetchAll(references, flags, host));
+}

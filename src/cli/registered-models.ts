@@ -1,0 +1,69 @@
+import type { ListedAgent } from '../directory/list-agents.js';
+import type { AgentOffer } from '../directory/agent-offer.js';
+
+type OfferedModel = AgentOffer['models'][number];
+
+/** A model that registered agents can open by name. */
+export interface RegisteredModel {
+  readonly name: string;
+  readonly version: string;
+  /** Framework and versions that it needs. */
+  readonly framework: string;
+  readonly inputs: RegisteredType[];
+  readonly output: RegisteredType | null;
+  /** Of the graph; '' where its manifest has none. */
+  readonly graphChecksum: string;
+  /** Addresses of the agents. */
+  readonly agents: string[];
+}
+
+/** An input or output; names and texts of its parameters are those of its manifest. */
+export interface RegisteredType {
+  readonly type: string;
+  readonly description: string;
+  readonly parameters: { readonly name: string; readonly value: string }[];
+}
+
+function typeOf({ type, description, parameters }: OfferedModel['inputs'][number]): RegisteredType {
+  return { type, description, parameters: Object.entries(parameters).map(([name, { value }]) => ({ name, value })) };
+}
+
+/** The models of all agents by name and version, without hidden ones. */
+export function registeredModels(agents: readonly ListedAgent[]): readonly RegisteredModel[] {
+  const models = new Map<string, RegisteredModel>();
+  for (const { address, models: offered } of agents) {
+    for (const { name, version, framework, inputs, output, model, hidden } of offered) {
+      if (hidden) continue;
+      const registered: RegisteredModel = {
+        name,
+        version,
+        framework: framework === undefined ? '' : `${framework.name} ${framework.version}`,
+        inputs: inputs.map(typeOf),
+        output: output === undefined ? null : typeOf(output),
+        graphChecksum: model?.graphChecksum ?? '',
+        agents: [],
+      };
+      // Agents may have different models under one name.
+      const key = JSON.stringify(registered);
+      const known = models.get(key) ?? registered;
+      known.agents.push(address);
+      models.set(key, known);
+    }
+  }
+  return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+const SHOWN_PARAMETERS = ['element_type', 'layout', 'dimensions'];
+
+/** An input or output in a few words: `image float32 CHW [3,224,224]`. */
+export function typeText({ type, parameters }: RegisteredType): string {
+  const shown = SHOWN_PARAMETERS.flatMap(
+    (name) => parameters.find((parameter) => parameter.name === name)?.value ?? [],
+  );
+  return [type, ...shown].join(' ');
+}
+
+/** What the classes of an output are called, where its manifest says it: an address or a path. */
+export function labelsOf({ parameters }: RegisteredType): string | undefined {
+  return parameters.find(({ name }) => name === 'features_url' || name === 'features_path')?.value;
+}

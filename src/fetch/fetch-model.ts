@@ -1,0 +1,156 @@
+import { constants, createReadStream } from 'node:fs';
+import { access, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { cancellationOf } from '../base/cancellation.js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import type { Download } from '../manifest/fetched-files.js';
+import { mirrorPath } from '../manifest/fetched-files.js';
+import { DISK } from '../manifest/files.js';
+import type { ModelManifest } from '../manifest/index.js';
+import type { Lock, Pin } from '../manifest/lock-file.js';
+import { besideManifest } from '../manifest/reference.js';
+import { type Digests, digestsOf, hasChecksum, requireExpected } from './digests.js';
+import { download, type DownloadRules } from './download.js';
+import { readLock, writePins } from './lock.js';
+import { Part } from './part.js';
+import { unpack } from './unpack.js';
+
+/** How files are fetched. */
+export interface FetchRules extends DownloadRules {
+  /** A folder with files that need not be downloaded: HOST/PATH as their addresses have it, or just their names. */
+  readonly mirror: string | undefined;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await DISK.missing(path)) === undefined;
+}
+
+/** The file of an address in the mirror; undefined where it has none. */
+async function inMirror(url: string, { mirror }: FetchRules): Promise<string | undefined> {
+  const path = mirrorPath(url);
+  if (mirror === undefined || path === undefined) return undefined;
+  for (const candidate of [join(mirror, path), join(mirror, basename(path))]) {
+    if (await isFile(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+async function copyInto(part: Part, file: string, { maxBytes, signal, onProgress }: FetchRules): Promise<void> {
+  await part.restart(undefined);
+  let bytes = 0;
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+    if (signal.aborted) throw cancellationOf(signal);
+    bytes += piece.length;
+    if (bytes > maxBytes) throw new PlatformError('usage', `${file} is too large; --max-gib N takes more`);
+    await part.content.appendFile(piece);
+    onProgress(bytes, undefined);
+  }
+}
+
+function pinOf(url: string, { sha256, bytes }: Digests): Pin {
+  return { url, sha256, bytes };
+}
+
+/** A checksum of the archive's manifest is that of the archive or of the graph in it, so it is not looked at here. */
+function expectedOf({ kind, path, checksum }: Download, lock: Lock) {
+  return { checksum: kind === 'archive' ? undefined : checksum, pin: lock.get(path) };
+}
+
+/** Gets one file to its place. */
+async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
+  const expected = expectedOf(file, lock);
+  if (await isFile(target)) {
+    const digests = await digestsOf(target, rules.signal);
+    try {
+      requireExpected(target, digests, expected);
+    } catch (error) {
+      throw new PlatformError('model', `${messageOf(error)}; remove ${target} to get it again`, { cause: error });
+    }
+    return digests;
+  }
+  const part = await Part.open(target);
+  try {
+    const mirrored = await inMirror(file.url, rules);
+    if (mirrored === undefined) await download(file.url, part, rules);
+    else await copyInto(part, mirrored, rules);
+    const digests = await digestsOf(part.path, rules.signal);
+    try {
+      requireExpected(mirrored ?? file.url, digests, expected);
+    } catch (error) {
+      await part.drop();
+      throw error;
+    }
+    await part.finish(target);
+    return digests;
+  } finally {
+    await part.close();
+  }
+}
+
+type Archive = Extract<Download, { kind: 'archive' }>;
+
+/** Unpacks an archive where that was not done before, and returns the digests of the graph in it. */
+async function getGraphOf(
+  manifest: string,
+  archive: Archive,
+  packed: Digests,
+  lock: Lock,
+  rules: FetchRules,
+): Promise<Digests> {
+  const folder = besideManifest(manifest, archive.folder);
+  const graph = join(folder, archive.graph);
+  const isUnpacked = await access(folder, constants.F_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!isUnpacked) await unpack(besideManifest(manifest, archive.path), folder, rules);
+  try {
+    if (!(await isFile(graph))) {
+      throw new PlatformError('model', `${archive.url}: the archive has no file ${archive.graph}`);
+    }
+    const digests = await digestsOf(graph, rules.signal);
+    const { checksum } = archive;
+    const isOfArchive = checksum !== undefined && hasChecksum(packed, checksum);
+    const pin = lock.get(`${archive.folder}/${archive.graph}`);
+    requireExpected(`${archive.graph} of ${archive.url}`, digests, {
+      checksum: isOfArchive ? undefined : checksum,
+      pin,
+    });
+    return digests;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Gets all files that a manifest names by their addresses, and pins them in the lock file beside it. Files that are there
+ * already are only checked.
+ *
+ * @throws PlatformError as {@link download} and {@link unpack}; `model` where a file is not the one that is meant;
+ *   `manifest` where the lock file is none; `storage` where nothing can be written beside the manifest
+ */
+export async function fetchModel(
+  manifest: string,
+  { downloads = [] }: ModelManifest,
+  rules: FetchRules,
+): Promise<void> {
+  for (const file of downloads) {
+    const lock = await readLock(manifest);
+    try {
+      const digests = await getFile(file, besideManifest(manifest, file.path), lock, rules);
+      const pins = new Map([[file.path, pinOf(file.url, digests)]]);
+      if (file.kind === 'archive') {
+        const graph = await getGraphOf(manifest, file, digests, lock, rules);
+        pins.set(`${file.folder}/${file.graph}`, pinOf(file.url, graph));
+      }
+      await writePins(manifest, pins);
+    } catch (error) {
+      if (error instanceof PlatformError) throw error;
+      const problem = `files cannot be kept in ${dirname(manifest)}: ${messageOf(error)}`;
+      throw new PlatformError('storage', `${problem}; copy the manifest to a folder that you may write to`, {
+        cause: error,
+      });
+    }
+  }
+}

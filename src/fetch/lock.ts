@@ -1,0 +1,31 @@
+import { dirname, join } from 'node:path';
+import { writeFileAtomically } from '../base/atomic-file.js';
+import { PlatformError } from '../base/errors.js';
+import { type Lock, LOCK_FILE, lockText, parseLock, type Pin } from '../manifest/lock-file.js';
+import { readManifestBytes } from '../manifest/read-file.js';
+
+/** Path of the lock file beside a manifest. */
+export function lockPath(manifest: string): string {
+  return join(dirname(manifest), LOCK_FILE);
+}
+
+/** The pins beside a manifest; none without a lock file. @throws PlatformError `manifest` where it is not one */
+export async function readLock(manifest: string): Promise<Lock> {
+  const path = lockPath(manifest);
+  const file = await readManifestBytes(path);
+  if (!file.ok && file.found === 'no such file') return new Map();
+  const lock = file.ok ? parseLock(file.bytes) : undefined;
+  if (lock !== undefined) return lock;
+  const found = file.ok ? 'something else' : file.found;
+  throw new PlatformError(
+    'manifest',
+    `${path}: expected the lock file of \`models fetch\`, found ${found}; correct it, or remove it to pin files anew`,
+  );
+}
+
+/** Adds pins beside a manifest, those of other processes kept. */
+export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
+  const known = await readLock(manifest);
+  const changed = [...pins].some(([path, { sha256 }]) => known.get(path)?.sha256 !== sha256);
+  if (changed) await writeFileAtomically(lockPath(manifest), lockText(new Map([...known, ...pins])));
+}

@@ -1,0 +1,90 @@
+import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { HOST, isRunning } from '../base/atomic-file.js';
+import { makeFolder } from '../base/make-folder.js';
+
+/** Says of which content a part is, so that the rest of another one is never added to it. */
+const stateSchema = z.object({ url: z.string(), validator: z.string() });
+
+export type PartState = Readonly<z.output<typeof stateSchema>>;
+
+function pathOf(file: string): string {
+  return join(dirname(file), `.${basename(file)}.${HOST}.${process.pid}.part`);
+}
+
+/** Parts of this file that processes of this machine left behind when they ended. */
+async function abandonedParts(file: string): Promise<readonly string[]> {
+  const prefix = `.${basename(file)}.${HOST}.`;
+  const names = await readdir(dirname(file));
+  return names.filter((name) => {
+    const pid = name.startsWith(prefix) && name.endsWith('.part') ? name.slice(prefix.length, -'.part'.length) : '';
+    return /^\d+$/.test(pid) && (Number(pid) === process.pid || !isRunning(Number(pid)));
+  });
+}
+
+/**
+ * A file that is not complete yet: a folder beside it that one process owns. The next process takes over what an earlier one
+ * left behind.
+ */
+export class Part {
+  private constructor(
+    private readonly folder: string,
+    readonly content: FileHandle,
+  ) {}
+
+  /** @throws the file system's error */
+  static async open(file: string): Promise<Part> {
+    makeFolder(dirname(file));
+    const own = pathOf(file);
+    for (const name of await abandonedParts(file)) {
+      // Another process may be faster.
+      await rename(join(dirname(file), name), own).catch(() => undefined);
+    }
+    await mkdir(own, { recursive: true });
+    return new Part(own, await open(join(own, 'content'), 'a+'));
+  }
+
+  /** Path of the content so far. */
+  get path(): string {
+    return join(this.folder, 'content');
+  }
+
+  async byteLength(): Promise<number> {
+    return (await this.content.stat()).size;
+  }
+
+  /** Of what the content is a part; undefined where that is not known. */
+  async state(): Promise<PartState | undefined> {
+    try {
+      return stateSchema.parse(JSON.parse(await readFile(join(this.folder, 'state.json'), 'utf8')));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Begins anew. Without a state, the content cannot be continued by another process. */
+  async restart(state: PartState | undefined): Promise<void> {
+    await rm(join(this.folder, 'state.json'), { force: true });
+    await this.content.truncate(0);
+    if (state !== undefined) await writeFile(join(this.folder, 'state.json'), JSON.stringify(state));
+  }
+
+  async close(): Promise<void> {
+    await this.content.close();
+  }
+
+  /** Makes it the file, flushed to the disk. */
+  async finish(file: string): Promise<void> {
+    await this.content.sync();
+    await this.content.close();
+    await rename(this.path, file);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Drops the content, which is not what it should be. */
+  async drop(): Promise<void> {
+    await this.content.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,65 @@
+import { type Download, fetchedPath, pathWithin } from './fetched-files.js';
+import type { Checksum, GraphFile } from './model.js';
+import { isUrl, zooNameOf } from './reference.js';
+
+// Where the files of older manifests are: paths, addresses, or names within an archive. Source: c3sr/dlframework v1.3.4,
+// framework/predictor: an archive is at base_url; else a file is at base_url and its own path, one after the other.
+
+/** The `model` of an older manifest. */
+export interface OlderFiles {
+  readonly base_url?: string | undefined;
+  readonly graph_path?: string | undefined;
+  readonly graph_checksum?: Checksum | undefined;
+  readonly weights_path?: string | undefined;
+  readonly weights_checksum?: Checksum | undefined;
+  readonly features_path?: string | undefined;
+  readonly features_checksum?: Checksum | undefined;
+  readonly onnx_url?: string | undefined;
+  readonly is_archive?: boolean | undefined;
+}
+
+/** The graph, and everything that has to be fetched before all of the model is here. */
+export interface FilesOfModel {
+  readonly model: GraphFile;
+  readonly downloads: readonly Download[];
+}
+
+function joined(base: string, path: string): string {
+  return base === '' || isUrl(path) ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+}
+
+/** The download of one file; undefined where it is no address. */
+export function downloadOf(
+  kind: 'graph' | 'weights' | 'labels',
+  url: string,
+  checksum: Checksum | undefined,
+): Download | undefined {
+  const path = isUrl(url) ? fetchedPath(url) : undefined;
+  return path === undefined ? undefined : { kind, url, path, checksum };
+}
+
+function fromArchive(url: string, graph: string, checksum: Checksum | undefined): FilesOfModel {
+  const path = fetchedPath(url) ?? '';
+  const folder = `${path}.files`;
+  const archive: Download = { kind: 'archive', url, path, checksum, folder, graph };
+  return { model: { graph_path: `${folder}/${graph}` }, downloads: [archive] };
+}
+
+/** Where the model's files are. A model of the zoo has no files and no checksum. */
+export function filesOf(older: OlderFiles): FilesOfModel {
+  const { base_url: base = '', graph_path: path = '', graph_checksum: checksum } = older;
+  if (zooNameOf(path) !== undefined) return { model: { graph_path: path }, downloads: [] };
+  const labels = downloadOf('labels', older.features_path ?? '', older.features_checksum);
+  const member = pathWithin(path);
+  if (older.is_archive === true && isUrl(base) && member !== undefined) {
+    const { model, downloads } = fromArchive(base, member, checksum);
+    return { model, downloads: [...downloads, ...(labels === undefined ? [] : [labels])] };
+  }
+  const graphAddress = path === '' ? (older.onnx_url ?? '') : joined(base, path);
+  const weightsAddress = older.weights_path === undefined ? '' : joined(base, older.weights_path);
+  const graph = downloadOf('graph', graphAddress, checksum);
+  const weights = downloadOf('weights', weightsAddress, older.weights_checksum);
+  const graph_path = graph?.path ?? (graphAddress === '' ? undefined : graphAddress);
+  const downloads = [graph, weights, labels].filter((download) => download !== undefined);
+  return { model: { graph_path, checksum: graph_path === undefined ? undefined : checksum }, downloads };
+}

@@ -1,0 +1,23 @@
+/** An input or output as the platform's registry has it: every parameter is a text. */
+export interface PublishedType {
+  readonly type: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Parts of an older manifest as they are written, for the platform's registry. */
+export interface PublishedParts {
+  readonly inputs: readonly PublishedType[];
+  /** The contract has one; of several it is the first. */
+  readonly output: PublishedType | undefined;
+  readonly model: {
+    readonly base_url: string;
+    readonly graph_path: string;
+    readonly weights_path: string;
+    readonly is_archive: boolean;
+    readonly graph_checksum: string;
+    readonly weights_checksum: string;
+  };
+  /** Whether lists leave the model out. */
+  readonly hidden: boolean;
+}

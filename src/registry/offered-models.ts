@@ -1,0 +1,41 @@
+import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
+import { loadManifest, meetsFramework, type ModelManifest, resolveModel, unmetFramework } from '../manifest/index.js';
+import { builtInManifests } from './built-in-models.js';
+import { type RunningFramework, ZOO_NAMES } from './load-model.js';
+import { problemsLine, readFolder } from './model-folder.js';
+import { toWireModelManifest } from './model-manifest-wire.js';
+
+/** The models that an agent can open by name. */
+export interface OfferedModels {
+  /** As the platform's contract has them. */
+  readonly models: readonly WireModelManifest[];
+  /** One line for each manifest of the folder that cannot be opened. */
+  readonly leftOut: readonly string[];
+}
+
+/** The manifest, or why a model of it cannot be opened, in one line. */
+async function openable(path: string, runsOn: RunningFramework): Promise<ModelManifest | string> {
+  const loaded = await loadManifest(path, ['model']);
+  if (!loaded.ok) return problemsLine(loaded.problems);
+  const { manifest } = loaded;
+  const unmet = unmetFramework(`model ${manifest.name}`, manifest.framework, runsOn, runsOn.allowVersion);
+  if (unmet !== '') return `${path}: ${unmet}`;
+  const resolved = await resolveModel(path, { zooNames: ZOO_NAMES });
+  return resolved.ok ? manifest : problemsLine(resolved.problems);
+}
+
+/**
+ * The models that a framework opens by name: those of a folder, and those that come with the platform.
+ *
+ * @throws PlatformError `usage` where there is no such folder
+ */
+export async function offeredModels(runsOn: RunningFramework, folder: string | undefined): Promise<OfferedModels> {
+  const own = folder === undefined ? [] : await readFolder(folder, (path) => openable(path, runsOn));
+  const builtIn = (await builtInManifests()).map(({ manifest }) => manifest);
+  const fitting = builtIn.filter(({ framework }) => meetsFramework(framework, runsOn, runsOn.allowVersion));
+  const manifests = [...own.filter((one) => typeof one !== 'string'), ...fitting];
+  return {
+    models: manifests.map((manifest) => toWireModelManifest(manifest, runsOn)),
+    leftOut: own.filter((one) => typeof one === 'string'),
+  };
+}
