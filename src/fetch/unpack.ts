@@ -92,8 +92,10 @@ function kindOfTar({ type }: ReadEntry): Member['kind'] {
 /** Reads a tar archive, packed with gzip or not. */
 async function readTar(archive: string, add: AddMember): Promise<void> {
   let adding = Promise.resolve();
-  let failure: unknown;
-  const fail = (error: unknown): void => void (failure ??= error);
+  let failure: Error | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(messageOf(error));
+  };
   let current: ReadEntry | undefined;
   const parser = new Parser({
     strict: true,

@@ -17,7 +17,7 @@ interface Scene {
   readonly place: Workplace;
   readonly server: FileServer;
   /** Runs \`models fetch\` with trust in the server. */
-  fetch(...args: readonly string[]): Promise<Ending>;
+  readonly fetch: (...args: readonly string[]) => Promise<Ending>;
 }
 
 describe('models fetch', { ...deadline, concurrency: 2 }, () => {
