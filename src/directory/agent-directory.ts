@@ -54,7 +54,7 @@ const DEFAULT_LEASE_MS = 30_000;
 
 const MAX_AGENTS = 1000;
 
-/** Most bytes of all offers together by {@link sizeOf}: room for a thousand agents with all models of the platform. */
+/** Most bytes of all offers together by {@link sizeOf}: room for a hundred agents with all models of the platform. */
 const MAX_SIZE = 48 * 2 ** 20;
 
 interface Entry {

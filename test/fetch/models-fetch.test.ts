@@ -114,7 +114,10 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     const asked = server.requests
       .filter(({ path }) => path === '/models/weights.bin')
       .map(({ headers }) => headers.range);
-    assert.deepEqual(asked, [undefined, 'bytes=120000-']);
+    // The end of what was sent may be lost with the connection.
+    const [first, from = ''] = [asked[0], /^bytes=(\d+)-$/.exec(asked[1] ?? '')?.[1]];
+    assert.deepEqual([first, asked.length], [undefined, 2]);
+    assert.ok(Number(from) > 0 && Number(from) <= 120_000, asked[1]);
     assert.ok((await readFile(place.path('fetched', server.place, 'models/weights.bin'))).equals(weights));
   });
 
