@@ -116,8 +116,8 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
         return Promise.resolve({
           modelName: name,
           modelVersion: manifest?.version ?? version,
-          frameworkName: manifest?.framework.name ?? framework.name,
-          frameworkVersion: manifest?.framework.version ?? framework.version,
+          frameworkName: manifest?.framework?.name ?? framework.name,
+          frameworkVersion: manifest?.framework?.version ?? framework.version,
           system: toWireSystem(describeSystem(machine, framework, runOptionsOf(machine.cores))),
           hostname: os.hostname(),
         });
