@@ -103,7 +103,7 @@ function framed(message: Uint8Array): Buffer {
 
 type Bomb = (server: BusyServer, t: TestContext) => Promise<void>;
 
-/** Each by what it is. Several may go off at once. */
+/** Each by what it is. */
 export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
   'submissions whose functions double, whose If nests, that are empty nodes': async (server) => {
     const { evaluations, attach, idOf, name: plugin } = server;

@@ -112,7 +112,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
 }
 
-/** `mlmodelscope models fetch MANIFEST|FOLDER...` */
+/** `mlmodelscope models fetch PATH...` */
 export function registerModelsCommand(program: Command, host: OwnedHost): void {
   const models = program
     .command('models')
@@ -121,7 +121,7 @@ export function registerModelsCommand(program: Command, host: OwnedHost): void {
   const command = models
     .command('fetch')
     .description("Download the files that model manifests name by their addresses, and print the graphs' paths")
-    .argument('<manifest-or-folder...>', 'model manifests (.yml), or folders of them')
+    .argument('<path...>', 'model manifests (.yml), or folders of them')
     .option('--mirror <dir>', 'take files that are in this folder already, by their addresses or names')
     .option('--allow-http', 'also take files over http://')
     .option('--allow-private-urls', 'also take files from this machine and its private network')
