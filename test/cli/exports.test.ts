@@ -66,7 +66,7 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
   it('has exactly the keys that its users rely on', async (t) => {
     const place = await workplaceHere(t);
     const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
-    assert.deepEqual(Object.keys(report), ['system', 'settings', 'models', 'summary', 'warnings']);
+    assert.deepEqual(Object.keys(report), ['evaluation', 'system', 'settings', 'models', 'summary', 'warnings']);
     assert.deepEqual(
       report.models.map((model) => Object.keys(model)),
       [MODEL_KEYS],

@@ -180,7 +180,8 @@ export async function timeRuns(
     }
     beforeNs = afterNs;
   }
-  const runsDone = warmups.length + count.counted;
+  const kept = counted(taken, plan, coreProbe);
+  const runsDone = warmups.length + kept.runs.length;
   await onProgress({ phase: 'running', runsDone, runsTotal: runsDone });
-  return { warmups, ...counted(taken, plan, coreProbe) };
+  return { warmups, ...kept };
 }

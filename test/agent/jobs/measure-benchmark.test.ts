@@ -139,10 +139,12 @@ describe('measuring', () => {
     // MOST_RUNS_PER_RUN: four times four runs.
     test('after four times as many runs the least slowed ones count, and the conditions say so', async () => {
       const probes = [9, 9, 9, 3, 2, 9, 9, 1, 1, 9];
-      const { measured } = await measureOn({ runMs: [...Array(20).keys()].map((run) => run + 1), probes }, plan);
+      const runMs = [...Array(20).keys()].map((run) => run + 1);
+      const { measured, reports } = await measureOn({ runMs, probes }, plan);
       // The eighth run has the core to itself; the fourth is between the probes 3 and 2, all others beside one of 9.
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 2, 4, 8] });
       assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 12, sharedShare: 0.75 });
+      assert.deepEqual(reports.at(-1), { phase: 'running', runsDone: 4, runsTotal: 4 });
     });
 
     test('all count again once too many were dropped', async () => {

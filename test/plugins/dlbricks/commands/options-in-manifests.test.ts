@@ -25,6 +25,7 @@ const IN_EVALUATIONS: Readonly<Record<string, object>> = {
 
 /** The same for what belongs to a model. */
 const IN_MODELS: Readonly<Record<string, object>> = {
+  '--allow-version': { framework: 'any' },
   '--input': { inputs: [{ layer_name: 'lengths', element_type: 'int64', dimensions: [1], values: 127 }] },
 };
 
