@@ -1,3 +1,4 @@
+import { PlatformError } from '../base/errors.js';
 import type { ResultStore } from '../store/result-store.js';
 import { traceUrl, traceUrlTemplateOf } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
@@ -8,6 +9,21 @@ import type { Evaluated } from './evaluated.js';
 export interface KeepOptions {
   /** Where a tracing server has a trace; by default what the environment says. */
   readonly traceUrlTemplate?: string | undefined;
+}
+
+/** Stores whose server did not answer when it was asked what it has; they are not asked again. */
+const silent = new WeakSet<ResultStore>();
+
+/** A stored document; undefined too where the server is gone, whose documents are kept on this machine until it is back. */
+async function storedIn<T>(store: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
+  if (silent.has(store)) return undefined;
+  try {
+    return await get();
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.code === 'unavailable')) throw error;
+    silent.add(store);
+    return undefined;
+  }
 }
 
 /**
@@ -24,10 +40,10 @@ export async function keepEvaluated(
   const evaluations = store.collection(EVALUATION_DOCUMENTS);
   const performances = store.collection(PERFORMANCE_DOCUMENTS);
   const ids = idsOf(evaluated);
-  const stored = await evaluations.get({ _id: ids.evaluation });
+  const stored = await storedIn(store, () => evaluations.get({ _id: ids.evaluation }));
   // The same runs, stored before by this version: they stay with the host and the address that they have.
   const isSame = stored?.gpu_driver !== undefined && Date.parse(stored.created_at) === Date.parse(evaluated.endedAt);
-  const before = isSame ? await performances.get({ _id: ids.performance }) : undefined;
+  const before = isSame ? await storedIn(store, () => performances.get({ _id: ids.performance })) : undefined;
   const host = isSame ? stored.hostname : evaluated.host;
   const { evaluation, performance, spans } = documentsOf({ ...evaluated, host });
   let trace_url = before?.trace_url ?? '';

@@ -27,6 +27,8 @@ const MODEL_KEYS = [
   'layers',
   'kernels',
   'kernel_differences',
+  'assumed_inputs',
+  'dimensions',
   'unique_bricks',
   'coverage',
   'estimate_ms',

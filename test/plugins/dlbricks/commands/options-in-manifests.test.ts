@@ -25,7 +25,10 @@ const IN_EVALUATIONS: Readonly<Record<string, object>> = {
 
 /** The same for what belongs to a model. */
 const IN_MODELS: Readonly<Record<string, object>> = {
-  '--allow-version': { framework: 'any' },
+  '--allow-version': {
+    framework: 'any',
+    inputs: [{ layer_name: 'x', element_type: 'float32', dimensions: [1] }],
+  },
   '--input': { inputs: [{ layer_name: 'lengths', element_type: 'int64', dimensions: [1], values: 127 }] },
 };
 
