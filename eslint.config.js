@@ -38,6 +38,7 @@ const HOUSES = [
       ['report'],
       ['sharing', 'traces'],
       ['sweep'],
+      ['compose-all.ts'],
       ['settings.ts', 'evaluate.ts'],
       ['estimation.ts'],
       ['analyses', 'commands', 'evaluation.ts'],

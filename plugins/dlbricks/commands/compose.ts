@@ -20,7 +20,7 @@ import {
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
-import { composeAll } from '../evaluate.js';
+import { composeAll } from '../compose-all.js';
 import { readResults } from '../exchange/results-file.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';

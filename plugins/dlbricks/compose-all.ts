@@ -1,0 +1,80 @@
+import { type KnownResults, type Measurement, subjectKey, type System } from '../../src/plugin-api.js';
+import { contextOf, modelNeeds } from './bricks/needs.js';
+import type { CutSettings, PreparedModel } from './bricks/prepare-model.js';
+import { kernelsOf } from './bricks/recipe.js';
+import { spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { compose, type Estimate } from './estimate/compose.js';
+import { type Observations, observationsOf } from './estimate/observations.js';
+import { limitOf, type Precision } from './measure/next-occasion.js';
+import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure/tasks.js';
+import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
+
+/** Input of composing beside the models and their measurements. */
+export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut'> {
+  /** Whether whole models were to be measured as well. */
+  readonly measureEndToEnd: boolean;
+  /** undefined where this run does not repeat bricks. */
+  readonly precision?: Precision | undefined;
+  readonly interrupted: boolean;
+  readonly measured: number;
+  readonly costs: EstimateResult['costs'];
+}
+
+/** A model to compose: its recipe, and what is known of the whole where that was asked for. */
+export type ComposableModel = Pick<PreparedModel, 'recipe'> &
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs'>>;
+
+/** Composes every model's latency from the measurements. */
+export function composeAll(
+  models: readonly ComposableModel[],
+  results: KnownResults,
+  system: System,
+  settings: ComposeSettings,
+): EstimateResult {
+  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs } = settings;
+  const observations = observationsOf(results.measurements());
+  const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
+  const spread = spreadBetweenOccasions(inContext, observations);
+  const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
+    if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
+    const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
+    return { signature: benchmark.signature, first: on(FIRST_OCCASION), repeat: on(SECOND_OCCASION) };
+  };
+  return {
+    system,
+    models: models.map((model, index): ModelResult => {
+      const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
+      const estimate = withRefusal(compose({ recipe, context }, observations, spread), model);
+      return {
+        estimate,
+        endToEnd: wholeOf(model),
+        limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
+        kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
+        kernelCheck: model.kernelCheck,
+        inputs: model.inputs,
+      };
+    }),
+    bricks: measurementsOf(
+      inContext.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol)),
+      observations,
+    ),
+    spread,
+    sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
+    uniqueBricks: new Set(models.flatMap(({ recipe }) => recipe.bricks.map(({ signature }) => signature))).size,
+    measured,
+    interrupted,
+    costs,
+  };
+}
+
+function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): Estimate {
+  if (refusal === undefined) return estimate;
+  const signature = whole?.signature ?? '';
+  return { ...estimate, missing: [{ signature, operators: ['whole graph'], shapes: [], count: 1, reason: refusal }] };
+}
+
+/** All measurements of the models' bricks, each occasion once. */
+function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
+  const keys = new Set(needs.map(({ signature, context }) => subjectKey(signature, context)));
+  return [...keys].flatMap((key) => observations.get(key) ?? []);
+}
