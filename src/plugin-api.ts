@@ -14,7 +14,7 @@ export { requireWritable, writeResult } from './base/output-file.js';
 export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
 export type { TableResult } from './base/exporters/exporter.js';
 export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
-export { dimensionOption, wholeNumberOption } from './base/option-value.js';
+export { dimensionOption, listOption, wholeNumberOption } from './base/option-value.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
@@ -59,6 +59,7 @@ export { byteLengthOf, elementCount, isElementType } from './onnx/model/element-
 export { fanIn } from './onnx/values/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
+export { domainOf } from './onnx/model/opsets.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
 export { MOST_LISTED_VALUES } from './onnx/model/model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';

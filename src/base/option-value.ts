@@ -10,17 +10,21 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
   };
 }
 
-/** Each number of a list is a table's row for every model. */
-const MOST_NUMBERS = 100;
+/** Each value of a list is a table's row for every model. */
+const MOST_VALUES = 100;
+
+/** Parses values with commas between them as an option's value; each counts once. */
+export function listOption<T>(parse: (text: string) => T): (text: string) => readonly T[] {
+  return (text) => {
+    const values = new Set(text.split(',').map((part) => parse(part.trim())));
+    if (values.size <= MOST_VALUES) return [...values];
+    throw new InvalidArgumentError(`expected at most ${MOST_VALUES} numbers, found ${values.size}`);
+  };
+}
 
 /** Parses whole numbers with commas between them, each within bounds, as an option's value; each counts once. */
 export function wholeNumbersOption(least: number, most: number): (text: string) => readonly number[] {
-  const parse = wholeNumberOption(least, most);
-  return (text) => {
-    const numbers = new Set(text.split(',').map((part) => parse(part.trim())));
-    if (numbers.size <= MOST_NUMBERS) return [...numbers];
-    throw new InvalidArgumentError(`expected at most ${MOST_NUMBERS} numbers, found ${numbers.size}`);
-  };
+  return listOption(wholeNumberOption(least, most));
 }
 
 /** Parses a duration as an option's value, into milliseconds. */

@@ -1,4 +1,5 @@
 import {
+  domainOf,
   type LayerGraph,
   meaningOf,
   nestedNodes,
@@ -20,8 +21,7 @@ function commonOpset(operators: readonly Node[], version: number, alsoIn: AlsoIn
   if (named.length === 0) return undefined;
   const newest = Math.max(...named);
   const isSame = (node: Node): boolean => {
-    const meaning = meaningOf(node.opType, newest);
-    return [version, alsoIn.get(node) ?? version].some((opset) => meaningOf(node.opType, opset) === meaning);
+    return meaningOf(node.opType, alsoIn.get(node) ?? version) === meaningOf(node.opType, newest);
   };
   return operators.every(isSame) ? newest : undefined;
 }
@@ -41,8 +41,8 @@ export function canonicalOpsets(
   const operators = [...nestedNodes(nodes)];
   const used = new Map<string, number>();
   for (const [name, version] of opsets) {
-    const domain = name === 'ai.onnx' ? '' : name;
-    const own = operators.filter((node) => (node.domain === 'ai.onnx' ? '' : node.domain) === domain);
+    const domain = domainOf(name);
+    const own = operators.filter((node) => domainOf(node.domain) === domain);
     if (own.length === 0) continue;
     const oldest = domain === '' ? oldestOpsetOf(own, version, elementTypes) : undefined;
     const newer = domain === '' ? commonOpset(own, version, alsoIn) : undefined;

@@ -4,6 +4,7 @@ import {
   addReuseOptions,
   type BenchmarkAgent,
   type CommandHost,
+  listOption,
   PlatformError,
   prepareOutputs,
   requireWritable,
@@ -49,10 +50,6 @@ Examples:
   mlmodelscope dlbricks sweep zoo:resnet18 zoo:vgg16 --granularity 1,2,4
   mlmodelscope dlbricks sweep manifests/evaluations/quickstart.yml \\
     --cut layer,kernel --granularity 1,2,3,4,5,6 --plots out/plots`;
-
-const listOf = <T>(parse: (text: string) => T) => {
-  return (text: string): readonly T[] => [...new Set(text.split(',').map((part) => parse(part.trim())))];
-};
 
 function cutOption(text: string): Cut {
   const found = CUTS.find((cut) => cut === text);
@@ -109,12 +106,12 @@ export function registerSweep(parent: Command, host: CommandHost): void {
     .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME')
     .addOption(
       new Option('-G, --granularity <n,...>', `lengths of the longest brick, as in 1,2,${AUTO}`)
-        .argParser(listOf(granularityOption))
+        .argParser(listOption(granularityOption))
         .default([AUTO], AUTO),
     )
     .addOption(
       new Option('--cut <cut,...>', 'graphs that are cut, as in layer,kernel')
-        .argParser(listOf(cutOption))
+        .argParser(listOption(cutOption))
         .default([DEFAULT_CUT], DEFAULT_CUT),
     );
   addReuseOptions(addPrecisionOptions(addUncutReportingOptions(command)))
