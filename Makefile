@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy schema clean
+.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy bench-suites schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,9 @@ bench: build ## Print the figures that the README states
 
 bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
 	node dist/bench/accuracy/main.js
+
+bench-suites: build ## Measure the models of the paper and of today, and write their docs (hours); SUITE=modern for one, FILES='a.json' for exports that are there
+	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)
 
 schema: build ## Write docs/report.schema.json and schemas/ from the definitions of the documents
 	node dist/test/plugins/dlbricks/report/write-schema.js

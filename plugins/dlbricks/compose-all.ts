@@ -22,7 +22,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
 
 /** A model to compose: its recipe, and what is known of the whole where that was asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs'>>;
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'costMs'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -52,6 +52,8 @@ export function composeAll(
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
         kernelCheck: model.kernelCheck,
         inputs: model.inputs,
+        graph: model.graph,
+        preparingMs: model.costMs,
       };
     }),
     bricks: measurementsOf(

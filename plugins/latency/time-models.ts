@@ -62,7 +62,7 @@ async function taskOf(
   const benchmark = await benchmarkOf(loaded, agent);
   const request = { benchmark, name: loaded.name, runOptions: runOptionsOf(threads), protocol, limits, occasion: 1 };
   const label = `${loaded.name}, batch ${batch}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
-  return { label, request, sequences: 1 };
+  return { label, request, work: 1 };
 }
 
 /** Looks up what the store has of models with one number of threads. */

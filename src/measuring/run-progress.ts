@@ -11,7 +11,7 @@ export interface Underway {
 
 /**
  * One count of all measurements of a command. It never goes back; its total grows where more turns out to be needed. The
- * time left takes into account that a run of a whole model executes many sequences, a run of a brick one.
+ * time left takes into account that some measurements take much longer than others.
  */
 export class RunProgress {
   #total = 0;
@@ -41,17 +41,23 @@ export class RunProgress {
   /** A measurement is taken. */
   count(task: Task): void {
     this.#done++;
-    this.#doneWork += task.sequences;
+    this.#doneWork += task.work;
   }
 
   event(label: string, { first, together, runsDone, runsTotal }: Underway): EvaluationEvent {
     const share = runsTotal === 0 ? 0 : runsDone / runsTotal;
     const done = this.#done + Math.floor(share * together);
     this.#shown = Math.min(this.#total, Math.max(this.#shown, done));
-    const work = this.#doneWork + share * together * (first?.sequences ?? 0);
+    const work = this.#doneWork + share * this.#workOf(first, together);
     const secondsLeft = this.#secondsLeft(work);
     const event = { kind: 'measuring', done: this.#shown, total: this.#total, label } as const;
     return secondsLeft === undefined ? event : { ...event, secondsLeft };
+  }
+
+  /** The work of tasks that one process measures. Of several, only the first is known: they are taken for average ones. */
+  #workOf(first: Task | undefined, together: number): number {
+    if (together <= 1) return first?.work ?? 0;
+    return (together * (this.#totalWork - this.#doneWork)) / Math.max(together, this.#total - this.#done);
   }
 
   /** undefined while nothing is done that it could be estimated from. */
@@ -63,5 +69,5 @@ export class RunProgress {
 }
 
 function workOf(tasks: readonly Task[]): number {
-  return tasks.reduce((sum, { sequences }) => sum + sequences, 0);
+  return tasks.reduce((sum, { work }) => sum + work, 0);
 }

@@ -5,8 +5,8 @@ import { type Measurement, subjectKey } from '../measurement/measurement.js';
 export interface Task {
   readonly label: string;
   readonly request: MeasureRequest;
-  /** How long one run takes in proportion to the others; of a whole model the number of its sequences, 1 of a brick. */
-  readonly sequences: number;
+  /** How long it takes in proportion to the others. */
+  readonly work: number;
 }
 
 function keyOf(signature: string, { context, occasion }: Pick<Measurement, 'context' | 'occasion'>): string {

@@ -53,17 +53,17 @@ describe('the progress of a run', () => {
     assert.equal(shown(begun(BRICKS)).secondsLeft, undefined);
   });
 
-  test('takes into account that a whole model takes as long as all of its sequences', (t) => {
+  test('takes into account that a whole model takes longer than a brick', (t) => {
     const time = withClock(t);
     assert.ok(BRICK !== undefined);
-    const whole: Task = { ...BRICK, label: 'model (whole)', sequences: 20 };
+    const whole: Task = { ...BRICK, label: 'model (whole)', work: 20 };
     const progress = begun([...BRICKS, whole]);
     time.nowMs += 1000;
     for (const task of BRICKS) progress.count(task);
-    // Four bricks of one sequence took a second: twenty sequences take five.
+    // Four bricks took a second: the work of twenty takes five.
     assert.equal(shown(progress, 0, 1, whole).secondsLeft, 5);
     time.nowMs += 2000;
-    // Half of the model in two more seconds: 14 sequences in three, so that ten take another 15/7.
+    // Half of the model in two more seconds: the work of 14 in three, so that ten take another 15/7.
     assert.equal(shown(progress, 5, 1, whole).secondsLeft, (10 / 14) * 3);
   });
 

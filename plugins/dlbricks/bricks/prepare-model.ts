@@ -31,6 +31,8 @@ export interface PreparedModel extends DecomposedModel {
   /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
   readonly inputs?: ChosenInputs | undefined;
+  /** Signature of the model's graph without its name: models with the same one differ in their weights at most. */
+  readonly graph?: string | undefined;
   /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
   /**
@@ -77,6 +79,10 @@ export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'runOption
 /** The whole model with made-up weights. Its dimensions have sizes, or are open as in its file. */
 function wholeOf({ model, open }: LoadedModel, { keepDynamic = false }: Pick<CutSettings, 'keepDynamic'>): Benchmark {
   return keepDynamic && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
+}
+
+function graphSignature({ model }: LoadedModel): string {
+  return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
 }
 
 /** The graph of a model that is cut, and the cost of making it. */
@@ -141,7 +147,8 @@ export async function prepareModel(
       ? decomposeModel(name, graph, granularity)
       : decomposeKernels(name, graph, granularity, context);
   const costMs = optimizeMs + (checked?.costMs ?? 0) + performance.now() - startMs;
-  return { ...decomposed, whole: own ?? filled, kernelCheck: checked?.check, inputs: { assumed, sizes }, costMs };
+  const common = { whole: own ?? filled, graph: graphSignature(loaded), inputs: { assumed, sizes } };
+  return { ...decomposed, ...common, kernelCheck: checked?.check, costMs };
 }
 
 /** A model that the runtime refuses has no bricks. The other models are not affected. */

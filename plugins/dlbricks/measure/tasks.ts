@@ -8,10 +8,11 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import type { MeasurableBrick } from '../bricks/copies-in-context.js';
+import { type MeasurableBrick, weightBytesOf } from '../bricks/copies-in-context.js';
 import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
+import { expectedMsOfBrick, expectedMsOfModel } from './expected-time.js';
 
 /** Settings of all measurements of an evaluation. */
 export interface MeasureSettings {
@@ -35,10 +36,13 @@ function taskOf(
   { protocol, context, optimizationLevel }: Need,
   benchmark: Benchmark,
   occasion: number,
-  { runOptions, limits }: MeasureSettings,
+  { runOptions, protocol: ofModels, limits }: MeasureSettings,
+  roughMs = 0,
 ): Task {
   const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-  return { label, request: { benchmark, runOptions: options, protocol, occasion, limits, context }, sequences: 1 };
+  const request = { benchmark, runOptions: options, protocol, occasion, limits, context };
+  const work = expectedMsOfBrick({ roughMs, weightBytes: weightBytesOf(benchmark.inputs) }, ofModels);
+  return { label, request, work };
 }
 
 /** A brick, with how it is measured for its model. */
@@ -47,6 +51,8 @@ export interface BrickOfModel {
   readonly recipe: BrickRecipe;
   /** See contextOf. */
   readonly context: Need['context'];
+  /** Its latency in order of magnitude, where its graph was cut here; ms. */
+  readonly roughMs?: number | undefined;
 }
 
 /**
@@ -54,12 +60,12 @@ export interface BrickOfModel {
  */
 export function brickTasks(
   label: string,
-  { brick, recipe, context }: BrickOfModel,
+  { brick, recipe, context, roughMs }: BrickOfModel,
   occasion: number,
   settings: MeasureSettings,
 ): readonly Task[] {
   const { benchmark, baseline } = brickNeeds(recipe, context, settings.protocol);
-  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings);
+  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings, roughMs);
   if (baseline === undefined || brick.copies === undefined || occasion > FIRST_OCCASION) return [own];
   return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
@@ -75,11 +81,11 @@ export function handingOverTask(label: string, call: Benchmark, settings: Measur
 }
 
 /** The bricks of a model, with how they are measured. */
-export function bricksOfModel({ recipe, bricks }: PreparedModel, system: System): readonly BrickOfModel[] {
+export function bricksOfModel({ recipe, bricks, roughMs }: PreparedModel, system: System): readonly BrickOfModel[] {
   const context = contextOf(recipe, system);
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
     const ofRecipe = recipe.bricks[index];
-    return ofRecipe === undefined ? [] : [{ brick, recipe: ofRecipe, context }];
+    return ofRecipe === undefined ? [] : [{ brick, recipe: ofRecipe, context, roughMs: roughMs[index] }];
   });
 }
 
@@ -114,10 +120,12 @@ export function wholeModelTasks(
 ): readonly Task[] {
   const which = occasion === FIRST_OCCASION ? 'whole' : 'whole, again';
   return distinctTasks(
-    models.map(({ recipe, whole }) => {
+    models.map(({ recipe, whole, roughMs }) => {
       const { name } = recipe;
+      const oneRunMs = recipe.sequences.reduce((sum, brick) => sum + (roughMs[brick] ?? 0), 0);
+      const work = expectedMsOfModel({ roughMs: oneRunMs, weightBytes: weightBytesOf(whole.inputs) }, protocol);
       const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
-      return { label: `${name} (${which})`, request, sequences: recipe.sequences.length };
+      return { label: `${name} (${which})`, request, work };
     }),
   );
 }

@@ -27,6 +27,10 @@ export interface ModelResult {
   readonly kernelCheck?: KernelCheck | undefined;
   /** undefined where the model itself is not at hand. */
   readonly inputs?: ChosenInputs | undefined;
+  /** Signature of its graph without a name; undefined where the model itself is not at hand. */
+  readonly graph?: string | undefined;
+  /** Wall time of optimizing and cutting its graph, ms; undefined where this run did not do that. */
+  readonly preparingMs?: number | undefined;
 }
 
 /** Cost of a part of the measuring. */

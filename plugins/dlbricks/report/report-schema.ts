@@ -65,7 +65,8 @@ const brickSchema = z.strictObject({
   runs: z.int().describe('Timed runs of all occasions together'),
 });
 
-const modelSchema = z.strictObject({
+/** A model of a report. */
+export const modelSchema = z.strictObject({
   name: z.string(),
   cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
   layers: z.int(),
@@ -104,6 +105,23 @@ const modelSchema = z.strictObject({
     .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
   longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
   end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
+  graph_signature: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe("Signature of the model's graph without its name; models with the same one differ in their weights only"),
+  preparing_seconds: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .default(null)
+    .describe("Wall time of optimizing the model's graph in the runtime, and of cutting it"),
+  end_to_end_seconds: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .default(null)
+    .describe("Wall time of the whole model's first measurement, session and warm-ups included"),
   end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
   interval_hit: z
@@ -163,6 +181,12 @@ const summarySchema = z.strictObject({
   layers: z.int(),
   unique: z.int().describe('Different bricks of all models together'),
   sequences: z.int().describe('Sequences of all models together'),
+  bricks_ms: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .default(null)
+    .describe('One run of every different brick that was measured'),
   unique_fraction: z.number().nullable().describe('unique / sequences of all models'),
   geomean_normalized_latency: z.number().nullable(),
   mape_percent: z.number().nullable().describe('Mean over the models of |normalized_latency - 1|, in percent'),

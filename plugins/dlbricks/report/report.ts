@@ -41,6 +41,10 @@ function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
   }));
 }
 
+function inSeconds(durationMs: number | undefined): number | null {
+  return finite(durationMs === undefined ? undefined : durationMs / 1000);
+}
+
 function isWithin(value: number | null, interval: Interval | undefined): boolean | null {
   if (value === null || interval?.lowMs === undefined || interval.highMs === undefined) return null;
   return interval.lowMs <= value && value <= interval.highMs;
@@ -77,6 +81,9 @@ function modelReport(result: ModelResult, cut: Cut): ModelReport {
     parallelism: ratio(estimateMs, end(estimate.parallel, 'ms')),
     longest_path: [...estimate.longestPath],
     end_to_end_ms: endToEndMs,
+    graph_signature: result.graph ?? null,
+    preparing_seconds: inSeconds(result.preparingMs),
+    end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
     normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
     interval_hit: estimate.coverage === 1 ? isWithin(endToEndMs, estimate.sequential) : null,

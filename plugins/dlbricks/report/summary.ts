@@ -2,7 +2,7 @@ import { meanOf } from '../estimate/statistics.js';
 import { accuracyOf } from './accuracy.js';
 import type { Costs, EstimateResult, PhaseCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { percentOf, ratio } from './figures.js';
+import { finite, percentOf, ratio } from './figures.js';
 
 function allMs({ nowMs, beforeMs }: PhaseCost): number {
   return nowMs + beforeMs;
@@ -65,6 +65,7 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     layers: models.reduce((sum, { layers }) => sum + layers, 0),
     unique: result.uniqueBricks,
     sequences: result.sequences,
+    bricks_ms: finite(oneRunOfEach(result, models).bricks),
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
     ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),

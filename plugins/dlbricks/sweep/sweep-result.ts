@@ -3,13 +3,14 @@ import { CUTS } from '../cut/cut.js';
 import { meanOf } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { finite, ratio } from '../report/figures.js';
-import { type Report, reportSchema } from '../report/report-schema.js';
+import { modelSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { counted, percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
 
 const FORMAT = 'dlbricks-sweep/1';
 
 const { system, summary } = reportSchema.shape;
+const ofModel = modelSchema.shape;
 
 const rowSchema = z.strictObject({
   model: z.string(),
@@ -22,6 +23,9 @@ const rowSchema = z.strictObject({
   constructed_high_ms: z.number().nonnegative().nullable(),
   measured_ms: z.number().nonnegative().nullable().describe('Whole model'),
   normalized_latency: z.number().nullable().describe('constructed_ms / measured_ms; null where coverage is below 1'),
+  graph_signature: ofModel.graph_signature,
+  preparing_seconds: ofModel.preparing_seconds,
+  end_to_end_seconds: ofModel.end_to_end_seconds,
 });
 
 const configurationSchema = z.strictObject({
@@ -71,6 +75,9 @@ function rowsOf({ report, result }: Swept): readonly Row[] {
     constructed_high_ms: model.estimate_high_ms,
     measured_ms: model.end_to_end_ms,
     normalized_latency: model.normalized_latency,
+    graph_signature: model.graph_signature,
+    preparing_seconds: model.preparing_seconds,
+    end_to_end_seconds: model.end_to_end_seconds,
   }));
 }
 

@@ -38,10 +38,14 @@ describe('the tasks of an evaluation', () => {
     ]);
   });
 
-  test('say how long they take in proportion: a brick one sequence, a whole model all of its own', () => {
-    const sequencesOf = (tasks: readonly Task[]): readonly number[] => tasks.map(({ sequences }) => sequences);
-    assert.deepEqual(sequencesOf(firstTasks([one, two], SYSTEM, SETTINGS)), [1, 1, 1]);
-    assert.deepEqual(sequencesOf(wholeModelTasks([one, two], FIRST_OCCASION, SETTINGS)), [3, 2]);
+  test('say how long they take in proportion: more where there is more work, and where more runs are made', () => {
+    const works = (tasks: readonly Task[]): readonly number[] => tasks.map(({ work }) => work);
+    // One run takes a second, two seconds and four seconds.
+    const slow = preparedOf(recipeTogether([1, 1, 1]), [1000, 2000, 4000]);
+    const [, first = 0, second = 0, third = 0] = works(firstTasks([slow], SYSTEM, SETTINGS));
+    assert.ok(first < second && second < third);
+    const [whole = 0] = works(wholeModelTasks([slow], FIRST_OCCASION, SETTINGS));
+    assert.ok(whole > first + second + third);
   });
 
   test('of a repetition differ from the first ones only by their occasion', () => {

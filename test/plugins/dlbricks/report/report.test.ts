@@ -17,7 +17,12 @@ function near(actual: number | null | undefined, expected: number): void {
 }
 
 /** 9 % too slow, and 4 % too fast; each was measured again. */
-const slow: ModelResult = { estimate: estimateOf('slow', 10.9), endToEnd: endToEndOf(0, 10, 5000, 10.4) };
+const slow: ModelResult = {
+  estimate: estimateOf('slow', 10.9),
+  endToEnd: endToEndOf(0, 10, 5000, 10.4),
+  graph: 'a graph',
+  preparingMs: 250,
+};
 const fast: ModelResult = { estimate: estimateOf('fast', 19.2), endToEnd: endToEndOf(1, 20, 2000, 19.6) };
 const partial: ModelResult = {
   estimate: estimateOf('partial', 5, { coverage: 0.25, missing: [MISSING] }),
@@ -46,6 +51,9 @@ describe('a model in the report', () => {
       parallelism: 2,
       longest_path: [0, 2],
       end_to_end_ms: 10,
+      graph_signature: 'a graph',
+      preparing_seconds: 0.25,
+      end_to_end_seconds: 5,
       end_to_end_repeat_ms: 10.4,
       normalized_latency: model.normalized_latency,
       interval_hit: true,
@@ -156,6 +164,7 @@ describe('the summary', () => {
         layers: 0,
         unique: 0,
         sequences: 10,
+        bricks_ms: 0,
         unique_fraction: 0,
         geomean_normalized_latency: null,
         mape_percent: null,

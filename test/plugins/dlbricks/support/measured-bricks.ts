@@ -58,7 +58,7 @@ function benchmarkOf(signature: string): Benchmark {
 }
 
 /** The same as it is when a plan is made. */
-export function preparedOf(recipe: ModelRecipe): PreparedModel {
+export function preparedOf(recipe: ModelRecipe, roughMs = recipe.bricks.map(() => 1)): PreparedModel {
   const bricks = recipe.bricks.map(({ signature, operators, context }): MeasurableBrick => {
     const brick = { ...benchmarkOf(signature), operators };
     if (context === undefined) return brick;
@@ -68,7 +68,7 @@ export function preparedOf(recipe: ModelRecipe): PreparedModel {
   return {
     recipe,
     bricks,
-    roughMs: bricks.map(() => 1),
+    roughMs,
     whole: benchmarkOf(signatureOf(8888)),
     call: benchmarkOf(CALL),
     costMs: 0,

@@ -1,0 +1,30 @@
+import type { Exported, ExportedModel } from './exported.js';
+
+/** One cut and one length of bricks, with what all exports have of it. */
+export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'batch' | 'system'> {
+  /** In the order of the suite, each once: of a model that several exports have, the last one's. */
+  readonly models: readonly ExportedModel[];
+  /** The summaries of the exports that these models are of. */
+  readonly summaries: readonly Exported['summary'][];
+}
+
+/**
+ * What exports say of the models of a suite, one configuration for each cut, length of bricks, size of the batch and system. So a suite can be measured in
+ * several runs. What runs had in common (a brick that both needed) is in the costs of each.
+ */
+export function configurationsOf(exports: readonly Exported[], suite: readonly string[]): readonly Configuration[] {
+  const groups = new Map<string, Exported[]>();
+  for (const one of exports) {
+    if (!one.models.some(({ name }) => suite.includes(name))) continue;
+    const key = JSON.stringify([one.cut, one.granularity, one.batch, one.system.fingerprint]);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].map((group) => {
+    const last = new Map<string, { readonly model: ExportedModel; readonly of: Exported }>();
+    for (const of of group) for (const model of of.models) last.set(model.name, { model, of });
+    const found = suite.flatMap((name) => last.get(name) ?? []);
+    const [{ cut, granularity, batch, system }] = group as [Exported, ...Exported[]];
+    const summaries = [...new Set(found.map(({ of }) => of))].map(({ summary }) => summary);
+    return { cut, granularity, batch, system, models: found.map(({ model }) => model), summaries };
+  });
+}

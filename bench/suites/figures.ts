@@ -1,0 +1,104 @@
+import { type Accuracy, accuracyOf } from '../../plugins/dlbricks/report/accuracy.js';
+import { ratio } from '../../plugins/dlbricks/report/figures.js';
+import type { Configuration } from './configuration.js';
+import type { Exported, ExportedModel } from './exported.js';
+
+/**
+ * What whole models cost over what bricks cost; null where a brick is not measured, or no model. Of a whole model that could not be
+ * measured, only what that took counts, so that the ratios are too low then.
+ */
+export interface Ratios {
+  /** One run of every model over one run of every different brick: the paper's rule. */
+  readonly paper: number | null;
+  /** Wall time to measure each model once over wall time to measure each brick once, everything included. */
+  readonly wall: number | null;
+  /** The same with identical graphs once on either side. */
+  readonly wallOnce: number | null;
+  /** With every repetition on both sides. */
+  readonly asRun: number | null;
+}
+
+/** All that a document says of a configuration besides its models. */
+export interface Figures extends Accuracy, Ratios {
+  readonly models: number;
+  readonly compared: number;
+  readonly layers: number;
+  readonly sequences: number;
+  readonly unique: number;
+  /** Of how many intervals, and how many contain what was measured. */
+  readonly intervals: { readonly all: number; readonly holding: number };
+  readonly repeatabilityPercent: number | null;
+}
+
+function sumOf(values: Iterable<number>): number {
+  return [...values].reduce((sum, value) => sum + value, 0);
+}
+
+/** Whether a model's interval contains what was measured; null where one of them is not known. */
+export function holds({ coverage, lowMs, highMs, measuredMs }: ExportedModel): boolean | null {
+  if (coverage < 1 || lowMs === null || highMs === null || measuredMs === null) return null;
+  return lowMs <= measuredMs && measuredMs <= highMs;
+}
+
+/** The models whose graph an earlier one has already. */
+function repeatedGraphs(models: readonly ExportedModel[]): readonly ExportedModel[] {
+  const seen = new Set<string>();
+  return models.filter(({ graph }) => {
+    if (graph === null) return false;
+    const isRepeated = seen.has(graph);
+    seen.add(graph);
+    return isRepeated;
+  });
+}
+
+type Costs = NonNullable<Exported['summary']['costs']>;
+
+function ratiosOf({ models, summaries }: Configuration): Ratios {
+  const costs = summaries.flatMap(({ costs: each }) => each ?? []);
+  const isComplete = models.every(({ coverage }) => coverage === 1);
+  if (!isComplete || models.every(({ measuredMs }) => measuredMs === null) || costs.length < summaries.length)
+    return { paper: null, wall: null, wallOnce: null, asRun: null };
+  const all = (key: keyof Costs): number => sumOf(costs.map((each) => each[key]));
+  const reading = all('reading_seconds');
+  const [wholes, bricks] = [reading + all('models_first_seconds'), reading + all('bricks_first_seconds')];
+  const preparing = all('preparing_seconds');
+  const repeated = repeatedGraphs(models);
+  const prepared = (some: readonly ExportedModel[]): number => sumOf(some.map((each) => each.preparingSeconds ?? 0));
+  // Several graphs are prepared at a time, so that their shares count, not their times.
+  const preparingOnce = preparing * (1 - prepared(repeated) / (prepared(models) || 1));
+  const wholesOnce = wholes - sumOf(repeated.map(({ wholeSeconds }) => wholeSeconds ?? 0));
+  const oneRunOfModels = sumOf(models.map(({ measuredMs }) => measuredMs ?? 0));
+  const oneRunOfBricks = summaries.map(({ bricks_ms: ms }) => ms);
+  const again = all('models_again_seconds');
+  return {
+    paper: oneRunOfBricks.includes(null) ? null : ratio(oneRunOfModels, sumOf(oneRunOfBricks.map((ms) => ms ?? 0))),
+    wall: ratio(wholes, bricks + preparing),
+    wallOnce: models.some(({ graph }) => graph === null) ? null : ratio(wholesOnce, bricks + preparingOnce),
+    asRun: again === 0 ? null : ratio(wholes + again, bricks + preparing + all('bricks_again_seconds')),
+  };
+}
+
+/** The figures of a configuration's models together. */
+export function figuresOf(configuration: Configuration): Figures {
+  const { models, summaries } = configuration;
+  const normalized = models.flatMap(({ normalized: value }) => value ?? []);
+  const intervals = models.flatMap((model) => holds(model) ?? []);
+  const repeatability = summaries.flatMap(({ repeatability_percent: value, models: count }) => {
+    return value === null ? [] : [{ value, count }];
+  });
+  return {
+    models: models.length,
+    compared: normalized.length,
+    layers: sumOf(models.map(({ layers }) => layers)),
+    sequences: sumOf(summaries.map(({ sequences }) => sequences)),
+    unique: sumOf(summaries.map(({ unique }) => unique)),
+    intervals: { all: intervals.length, holding: intervals.filter(Boolean).length },
+    repeatabilityPercent:
+      repeatability.length === 0
+        ? null
+        : sumOf(repeatability.map(({ value, count }) => value * count)) /
+          sumOf(repeatability.map(({ count }) => count)),
+    ...accuracyOf(normalized),
+    ...ratiosOf(configuration),
+  };
+}

@@ -1,0 +1,64 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { configurationsOf } from './configuration.js';
+import { suiteDocument } from './document.js';
+import { type Exported, readExport } from './exported.js';
+import { measureSuite } from './measure.js';
+import { type Suite, SUITES } from './suite.js';
+
+// `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes what these exports of
+// `dlbricks run`, `validate` and `sweep` say. What is measured is kept in out/suites, so that an interrupted run continues.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const OUT = join(ROOT, 'out', 'suites');
+
+async function analysisIn(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const start = text.indexOf('## Analysis');
+  return start < 0 ? '' : text.slice(start);
+}
+
+async function plotsOf({ name }: Suite, docs: string): Promise<readonly string[]> {
+  const files = await readdir(join(docs, name)).catch(() => []);
+  return files
+    .filter((file) => file.endsWith('.svg'))
+    .sort()
+    .map((file) => `${name}/${file}`);
+}
+
+/** Writes the document of a suite, where there is anything to write. */
+async function writeDocument(suite: Suite, exports: readonly Exported[], docs: string): Promise<void> {
+  const configurations = configurationsOf(exports, suite.models);
+  if (configurations.length === 0) return;
+  const path = join(docs, `${suite.name}.md`);
+  const [plots, analysis] = [await plotsOf(suite, docs), await analysisIn(path)];
+  const date = new Date().toISOString().slice(0, 10);
+  await writeFile(path, suiteDocument(suite, configurations, { date, plots, analysis }));
+  console.log(path);
+}
+
+async function main(): Promise<void> {
+  const { values, positionals: files } = parseArgs({
+    allowPositionals: true,
+    options: {
+      suite: { type: 'string', multiple: true, default: SUITES.map(({ name }) => name) },
+      docs: { type: 'string', default: join(ROOT, 'docs') },
+    },
+  });
+  const { docs } = values;
+  await mkdir(docs, { recursive: true });
+  await mkdir(OUT, { recursive: true });
+  const suites = SUITES.filter(({ name }) => values.suite.includes(name));
+  if (files.length > 0) {
+    const exports = (await Promise.all(files.map(readExport))).flat();
+    for (const suite of suites) await writeDocument(suite, exports, docs);
+    return;
+  }
+  for (const suite of suites) {
+    await writeDocument(suite, await readExport(await measureSuite(suite, { root: ROOT, out: OUT, docs })), docs);
+  }
+}
+
+await main();

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
+import type { Suite } from './suite.js';
+
+/** Where measuring keeps what it has. */
+export interface Places {
+  readonly root: string;
+  /** Measurements, optimized graphs and exports; removing it makes everything be measured anew. */
+  readonly out: string;
+  readonly docs: string;
+}
+
+/**
+ * Sweeps over both cuts of a suite by the command that users have. What the store has is not measured again, so that an
+ * interrupted sweep continues.
+ *
+ * @returns the path of the export @throws Error where the command ends without one
+ */
+export async function measureSuite({ name }: Suite, { root, out, docs }: Places): Promise<string> {
+  const path = join(out, `${name}.json`);
+  const options = ['--cut', 'layer,kernel', '--store', join(out, 'store'), '--plots', join(docs, name)];
+  const sweep = ['dlbricks', 'sweep', join(root, 'manifests', 'evaluations', `${name}.yml`), ...options];
+  const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), ...sweep, '--export-json', path], {
+    stdio: 'inherit',
+    env: { ...process.env, MLMODELSCOPE_CACHE: join(out, 'cache') },
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code === 0 || code === EXIT_PARTIAL) return path;
+  throw new Error(`the sweep of ${name} ended with ${code ?? 'a signal'}; the same command continues from there`);
+}

@@ -1,0 +1,35 @@
+import { type Protocol, protocolOfComposite } from '../../../src/plugin-api.js';
+
+// How long measurements take in proportion to each other, so that the time left can be told. Work is that of the imaginary
+// processor of rough-time.ts, and nothing of this enters a latency.
+
+/** A brick's part of its process, session and graph. */
+const MS_PER_BRICK = 5;
+
+/** A process, a session and a graph of its own. */
+const MS_PER_MODEL = 300;
+
+/** Weights are filled, written, and read by the runtime. */
+const WEIGHT_BYTES_PER_MS = 5e5;
+
+/** What is run, in order of magnitude. */
+interface Work {
+  /** Of one run, ms. */
+  readonly roughMs: number;
+  readonly weightBytes: number;
+}
+
+function runsOf({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol, roughMs: number): number {
+  const within = roughMs > 0 ? Math.ceil(timeBudgetMs / roughMs) : runs;
+  return warmupRuns + Math.min(runs, Math.max(minRuns, within));
+}
+
+/** Expected wall time of measuring a whole model; ms. */
+export function expectedMsOfModel({ roughMs, weightBytes }: Work, protocol: Protocol): number {
+  return MS_PER_MODEL + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocol, roughMs) * roughMs;
+}
+
+/** Expected share of a brick in the wall time of its composite; ms. */
+export function expectedMsOfBrick({ roughMs, weightBytes }: Work, protocol: Protocol): number {
+  return MS_PER_BRICK + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocolOfComposite(protocol), roughMs) * roughMs;
+}
