@@ -1,4 +1,4 @@
-import { remeasureSetting, z } from '../../src/plugin-api.js';
+import { numberFrom, positiveNumber, remeasureSetting, wholeNumber, z } from '../../src/plugin-api.js';
 import { CUTS } from './cut/cut.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
@@ -7,20 +7,20 @@ export const settingsSchema = z.strictObject({
     .enum(CUTS)
     .default('kernel')
     .meta({ description: "Where graphs are cut: at the runtime's kernels, or at the author's layers." }),
-  granularity: z.int().min(1).max(1_000_000).optional().meta({
+  granularity: wholeNumber(1, 1_000_000).optional().meta({
     description:
       'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',
   }),
   keep_dynamic: z.boolean().default(false).meta({
     description:
-      'Have the runtime optimize and run whole graphs with the dimensions open that their files leave open; else they have sizes before.',
+      "Keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models; by default they get sizes first.",
   }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
-  target_error: z.number().positive().max(1000).default(5).meta({
+  target_error: positiveNumber(1000).default(5).meta({
     description:
       "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",
   }),
-  repeat_limit: z.number().nonnegative().max(1000).default(1).meta({
+  repeat_limit: numberFrom(0, 1000).default(1).meta({
     description: 'Time limit for measuring bricks again, in multiples of the time to measure each brick once.',
   }),
   remeasure: remeasureSetting,

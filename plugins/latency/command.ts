@@ -22,6 +22,7 @@ import {
   nameEvaluated,
   nameFramework,
   noteTrace,
+  numberIn,
   type OutputOptions,
   prepareOutputs,
   type ProtocolOptions,
@@ -33,7 +34,7 @@ import {
   type SweepOptions,
   writeShown,
 } from '../../src/plugin-api.js';
-import { DEFAULT_PERCENTILES } from './evaluation.js';
+import { DEFAULT_PERCENTILES, percentilesSchema } from './evaluation.js';
 import { isPartial, type LatencyRow, latencyResultOf } from './latency-result.js';
 import { shownLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
@@ -45,12 +46,11 @@ interface LatencyOptions
   readonly wide?: boolean;
 }
 
-const MOST_PERCENTILES = 20;
-
 function percentilesOption(text: string): readonly number[] {
-  const values = [...new Set(text.split(',').map((part) => (part.trim() === '' ? NaN : Number(part))))];
-  if (values.length <= MOST_PERCENTILES && values.every((value) => value > 0 && value < 100)) return values;
-  throw new InvalidArgumentError(`expected up to ${MOST_PERCENTILES} numbers above 0 and below 100, as in 50,90,99.9`);
+  const values = [...new Set(text.split(',').map((part) => numberIn(part.trim())))];
+  const { data, error } = percentilesSchema.safeParse(values);
+  if (data !== undefined) return data;
+  throw new InvalidArgumentError(`expected ${error?.issues[0]?.message}, as in 50,90,99.9`);
 }
 
 async function timeAndShow(references: readonly string[], options: LatencyOptions, host: CommandHost): Promise<void> {

@@ -14,12 +14,18 @@ import { timeModels } from './time-models.js';
 
 export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 99];
 
+const MOST_PERCENTILES = 20;
+
+const expected = `up to ${MOST_PERCENTILES} numbers above 0 and below 100`;
+
+/** Percentiles of the runs. */
+export const percentilesSchema = z
+  .array(z.number({ error: expected }).gt(0, { error: expected }).lt(100, { error: expected }), { error: expected })
+  .min(1, { error: expected })
+  .max(MOST_PERCENTILES, { error: expected });
+
 const settings = z.strictObject({
-  percentiles: z
-    .array(z.number().gt(0).lt(100))
-    .min(1)
-    .max(20)
-    .default([...DEFAULT_PERCENTILES]),
+  percentiles: percentilesSchema.default([...DEFAULT_PERCENTILES]),
   remeasure: remeasureSetting,
 });
 

@@ -1,13 +1,21 @@
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+import { numberIn, wholeNumber } from './bounded-number.js';
 import { DURATION_EXAMPLES, durationMsOf } from './duration.js';
+
+/** Parses a number as an option's value, by the schema that manifests have for it. */
+export function numberOption(schema: z.ZodType<number | undefined>): (text: string) => number {
+  return (text) => {
+    const value = numberIn(text);
+    const { success, error } = schema.safeParse(value);
+    if (success) return value;
+    throw new InvalidArgumentError(`expected ${error.issues[0]?.message}`);
+  };
+}
 
 /** Parses a whole number within bounds, both included, as an option's value. */
 export function wholeNumberOption(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
-  };
+  return numberOption(wholeNumber(least, most));
 }
 
 /** Each value of a list is a table's row for every model. */
@@ -22,28 +30,9 @@ export function listOption<T>(parse: (text: string) => T): (text: string) => rea
   };
 }
 
-/** Parses whole numbers with commas between them, each within bounds, as an option's value; each counts once. */
-export function wholeNumbersOption(least: number, most: number): (text: string) => readonly number[] {
-  return listOption(wholeNumberOption(least, most));
-}
-
 /** Parses a duration as an option's value, into milliseconds. */
 export function durationOption(text: string): number {
   const ms = durationMsOf(text);
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError(`expected a duration: ${DURATION_EXAMPLES}`);
-}
-
-/** Parses NAME=VALUE, the size of a symbolic dimension, collected over several uses of the option. */
-export function dimensionOption(
-  text: string,
-  bound: ReadonlyMap<string, number> = new Map(),
-): ReadonlyMap<string, number> {
-  const match = /^(?<name>[^=]+)=(?<value>\d{1,9})$/.exec(text);
-  const value = Number(match?.groups?.['value']);
-  if (match?.groups?.['name'] === undefined) {
-    throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
-  }
-  if (match.groups['name'] === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
-  return new Map([...bound, [match.groups['name'], value]]);
 }

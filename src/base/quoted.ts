@@ -5,8 +5,13 @@ export function escaped(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The same as {@link quoted}, with so many characters. */
+export function quotedUpTo(text: string, longest: number): string {
+  const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return escaped(JSON.stringify(short));
+}
+
 /** A text from a file or a request as messages show it: in double quotes, short, and without effect on a terminal. */
 export function quoted(text: string): string {
-  const short = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
-  return escaped(JSON.stringify(short));
+  return quotedUpTo(text, LONGEST_SHOWN);
 }

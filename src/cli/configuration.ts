@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
-import { MOST_THREADS, THREADS_VARIABLE } from '../base/default-threads.js';
+import { THREADS_VARIABLE, threadsSchema } from '../base/default-threads.js';
 import { parseDocument } from '../manifest/document.js';
 import { manifestError } from '../manifest/index.js';
 import { readManifestBytes } from '../manifest/read-file.js';
@@ -22,7 +22,7 @@ const configurationSchema = z.strictObject({
   /** As for --token-file; relative to the file's folder. */
   token_file: z.string().min(1).optional(),
   /** As for --threads. */
-  threads: z.int().min(1).max(MOST_THREADS).optional(),
+  threads: threadsSchema.optional(),
   /** As for --trace-url-template. */
   trace_url_template: z.string().refine(isTraceUrlTemplate, { error: TRACE_URL_TEMPLATE }).optional(),
 });

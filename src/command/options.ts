@@ -1,11 +1,12 @@
 // Options that commands have in common, so that the same thing has the same name everywhere.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { defaultThreads, MOST_THREADS } from '../base/default-threads.js';
-import { dimensionOption, wholeNumberOption, wholeNumbersOption } from '../base/option-value.js';
-import { DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
-import type { Protocol } from '../measurement/protocol.js';
+import { defaultThreads, threadsSchema } from '../base/default-threads.js';
+import { listOption, numberOption } from '../base/option-value.js';
+import { batchSizeField, DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
+import { type Protocol, protocolSchema } from '../measurement/protocol.js';
 import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
+import { dimensionOption } from './dimension-option.js';
 
 /** Where results go. */
 export interface OutputOptions {
@@ -54,16 +55,14 @@ export const COMMAND_DEFAULTS = {
   batch: 1,
 } as const;
 
-const MOST_IN_BATCH = 65_536;
-
 export function addBatchOption(command: Command): Command {
   const description = `size of the batch dimension (default: ${COMMAND_DEFAULTS.batch})`;
-  return command.option('--batch <n>', description, wholeNumberOption(1, MOST_IN_BATCH));
+  return command.option('--batch <n>', description, numberOption(batchSizeField));
 }
 
 export function addThreadsOption(command: Command): Command {
   const description = `threads of the runtime (default: ${COMMAND_DEFAULTS.threads})`;
-  return command.option('--threads <n>', description, wholeNumberOption(1, MOST_THREADS));
+  return command.option('--threads <n>', description, numberOption(threadsSchema));
 }
 
 /** For commands that run once for each combination of the two. */
@@ -72,12 +71,12 @@ export function addSweepOptions(command: Command): Command {
     .option(
       '--batch <n,...>',
       `sizes of the batch dimension, as in 1,2,4 (default: ${COMMAND_DEFAULTS.batch})`,
-      wholeNumbersOption(1, MOST_IN_BATCH),
+      listOption(numberOption(batchSizeField)),
     )
     .option(
       '--threads <n,...>',
       `numbers of the runtime's threads, as in 1,2 (default: ${COMMAND_DEFAULTS.threads})`,
-      wholeNumbersOption(1, MOST_THREADS),
+      listOption(numberOption(threadsSchema)),
     );
 }
 
@@ -108,12 +107,12 @@ export function addProtocolOptions(command: Command): Command {
     .option(
       '--runs <n>',
       `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`,
-      wholeNumberOption(1, 1_000_000),
+      numberOption(protocolSchema.shape.runs),
     )
     .option(
       '--warmup <n>',
       `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
-      wholeNumberOption(0, 100_000),
+      numberOption(protocolSchema.shape.warmupRuns),
     );
 }
 

@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import { ownValue } from '../base/own-value.js';
+import { MOVED_SETTINGS, movedTo } from '../manifest/evaluation.js';
 import { kindJsonSchema } from '../manifest/index.js';
 import type { Evaluation } from './evaluation.js';
 
 type Described = Pick<Evaluation, 'name' | 'settings'>;
 
-function settingsJsonSchema({ settings }: Described): object {
-  const schema = Object.entries(z.toJSONSchema(settings, { io: 'input' }));
-  return Object.fromEntries(schema.filter(([key]) => key !== '$schema'));
+/** The settings of a plugin, and those of them that may be at an older place beside the others. */
+function settingsProperties({ settings }: Described): object {
+  const schema = z.toJSONSchema(settings, { io: 'input' });
+  const { properties = {} } = schema;
+  const moved = MOVED_SETTINGS.flatMap((key) => {
+    const property = ownValue(properties, key);
+    return property === undefined ? [] : [[key, { ...(property as object), ...movedTo(key) }] as const];
+  });
+  const ofSettings = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'));
+  return { ...Object.fromEntries(moved), settings: ofSettings };
 }
 
 /** JSON Schema (draft 2020-12) of the evaluation manifests that a plugin runs. */
@@ -16,7 +25,7 @@ export function manifestJsonSchema(evaluation: Described): object {
   return {
     ...whole,
     title: `Evaluation manifest for the plugin ${name}`,
-    properties: { ...(properties as object), plugin: { const: name }, settings: settingsJsonSchema(evaluation) },
+    properties: { ...(properties as object), plugin: { const: name }, ...settingsProperties(evaluation) },
   };
 }
 
@@ -29,7 +38,7 @@ export function evaluationsJsonSchema(evaluations: readonly Described[]): object
     const isDefault = evaluation.name === plugin.default;
     return {
       if: isDefault ? names : { ...names, required: ['plugin'] },
-      then: { properties: { settings: settingsJsonSchema(evaluation) } },
+      then: { properties: settingsProperties(evaluation) },
     };
   });
   return { ...whole, allOf };

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { quotedUpTo } from '../base/quoted.js';
 
 const MAX_URL_LENGTH = 4096;
 const MAX_REDIRECTS = 5;
@@ -30,7 +31,7 @@ export interface OpenedUrl {
 
 /** Refused for its address, before any request. */
 function refused(url: URL | string, problem: string): PlatformError {
-  return new PlatformError('usage', `the URL ${JSON.stringify(String(url).slice(0, 200))} ${problem}`);
+  return new PlatformError('usage', `the URL ${quotedUpTo(String(url), 200)} ${problem}`);
 }
 
 /** The failure of a URL that may be asked for. */

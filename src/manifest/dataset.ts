@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { nameField, oneLineField, versionField, wholeNumber } from './fields.js';
+import { wholeNumber } from '../base/bounded-number.js';
+import { nameField, oneLineField, versionField } from './fields.js';
 
 /** Where inputs come from: files somewhere, or values made up from a seed. */
 export const datasetSchema = z

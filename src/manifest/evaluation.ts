@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { Limits, Protocol } from '../measurement/protocol.js';
-import { nameField, oneLineField, positiveNumber, text, versionField, wholeNumber } from './fields.js';
+import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
+import { threadsSchema } from '../base/default-threads.js';
+import { type Limits, limitsSchema, type Protocol, protocolSchema } from '../measurement/protocol.js';
+import { dimensionSizeField, nameField, oneLineField, text, versionField } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
@@ -12,15 +14,15 @@ const BYTES_PER_GIB = 2 ** 30;
 
 const protocolField = z
   .strictObject({
-    warmup_runs: wholeNumber(0, 100_000).default(3).meta({ description: 'Runs before the timed ones.' }),
-    runs: wholeNumber(1, 1_000_000).default(50).meta({ description: 'Timed runs.' }),
-    min_runs: wholeNumber(1, 1_000_000)
+    warmup_runs: protocolSchema.shape.warmupRuns.default(3).meta({ description: 'Runs before the timed ones.' }),
+    runs: protocolSchema.shape.runs.default(50).meta({ description: 'Timed runs.' }),
+    min_runs: protocolSchema.shape.minRuns
       .optional()
       .meta({ description: 'Timed runs made even when the time budget is used up: 10, or all where there are fewer.' }),
-    time_budget_ms: positiveNumber()
+    time_budget_ms: protocolSchema.shape.timeBudgetMs
       .default(5000)
       .meta({ description: 'No further run starts after this much time in timed runs.' }),
-    time_limit_ms: positiveNumber()
+    time_limit_ms: limitsSchema.shape.timeLimitMs
       .default(120_000)
       .meta({ description: 'A measurement that takes longer in all has failed.' }),
     memory_limit_gib: positiveNumber()
@@ -39,10 +41,14 @@ const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(valu
   oneLineField(MODEL_REFERENCE),
 );
 
-/** Settings of one plugin whose old place is beside `settings`; they still load. */
+/** Inputs of a model in one run. */
+export const batchSizeField = wholeNumber(1, 65_536);
+
+/** Settings of one plugin whose old place is beside `settings`; they still load. The plugin's schema has their bounds. */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
-function movedTo(key: (typeof MOVED_SETTINGS)[number]): { readonly description: string; readonly deprecated: true } {
+/** The description of a setting at its old place. */
+export function movedTo(key: (typeof MOVED_SETTINGS)[number]): { readonly description: string; readonly deprecated: true } {
   return { description: `Now settings.${key}.`, deprecated: true };
 }
 
@@ -64,13 +70,13 @@ export const evaluationSchema = z.strictObject({
     .union([manifestReference, softwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
     .optional(),
   dataset: manifestReference.optional(),
-  batch_size: wholeNumber(1, 65_536).default(1),
-  threads: wholeNumber(1, 1024).default(1),
+  batch_size: batchSizeField.default(1),
+  threads: threadsSchema.default(1),
   dimensions: z
-    .record(nameField, wholeNumber(0, 1_000_000_000))
+    .record(nameField, dimensionSizeField)
     .optional()
     .meta({ description: "Sizes of symbolic dimensions other than the batch; win over the models' own." }),
-  granularity: wholeNumber(1, 1_000_000).optional().meta(movedTo('granularity')),
+  granularity: z.unknown().optional().meta(movedTo('granularity')),
   cut: z.enum(['kernel', 'layer']).optional().meta(movedTo('cut')),
   measure_end_to_end: z.boolean().optional().meta(movedTo('measure_end_to_end')),
   protocol: protocolField.prefault({}),
@@ -99,7 +105,7 @@ function protocolIn(field: ProtocolField): Protocol {
 function limitsIn(field: ProtocolField): Limits {
   return {
     timeLimitMs: field.time_limit_ms,
-    memoryLimitBytes: Math.round(field.memory_limit_gib * BYTES_PER_GIB),
+    memoryLimitBytes: Math.ceil(field.memory_limit_gib * BYTES_PER_GIB),
   };
 }
 

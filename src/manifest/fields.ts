@@ -1,5 +1,6 @@
 import semver from 'semver';
 import { z } from 'zod';
+import { wholeNumber } from '../base/bounded-number.js';
 import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
 
 // Schemas for several kinds of manifests. An error message says what was expected; see validate.ts.
@@ -12,17 +13,6 @@ export function text(expected: string, test: (value: string) => boolean) {
 /** A text without characters that control a terminal. */
 export function oneLineField(expected: string) {
   return text(expected, (value) => /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value));
-}
-
-/** A whole number within bounds, both included. */
-export function wholeNumber(min: number, max: number) {
-  const error = `a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
-export function positiveNumber() {
-  const error = 'a number above 0';
-  return z.number({ error }).positive({ error });
 }
 
 export const nameField = text('a name of at most 100 letters, digits and . _ + -', (value) =>

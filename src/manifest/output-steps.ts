@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { oneLineField, text, wholeNumber } from './fields.js';
+import { wholeNumber } from '../base/bounded-number.js';
+import { oneLineField, text } from './fields.js';
 import { isUrl } from './reference.js';
 import { operatorOf } from './steps.js';
 

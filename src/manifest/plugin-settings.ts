@@ -1,8 +1,19 @@
 import { z } from 'zod';
+import { ownValue } from '../base/own-value.js';
 import { type ManifestDocument, nodeAt } from './document.js';
 import { MOVED_SETTINGS } from './evaluation.js';
 import { orThrow } from './problem.js';
 import { dataOf, validate } from './validate.js';
+
+/** The schemas of the settings that may be at an older place: those that they have under `settings`. */
+function movedFields(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema instanceof z.ZodObject ? schema.shape : {};
+  const fields = MOVED_SETTINGS.flatMap((key) => {
+    const field = ownValue(shape, key);
+    return field === undefined ? [] : [[key, z.optional(field)] as const];
+  });
+  return Object.fromEntries(fields);
+}
 
 /**
  * The `settings` of an evaluation's manifest, checked by its plugin's schema. Keys at the old place beside `settings`
@@ -11,15 +22,15 @@ import { dataOf, validate } from './validate.js';
  * @throws PlatformError `manifest` with every problem and its place
  */
 export function pluginSettings<Settings>(document: ManifestDocument, schema: z.ZodType<Settings>): Settings {
-  orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}) }), 'value'));
-  const known = Object.keys(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).properties ?? {});
+  const moved = movedFields(schema);
+  orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}), ...moved }), 'value'));
   const valueAt = (key: string): unknown => {
     const node = nodeAt(document.root, [key]);
     return node === undefined ? undefined : dataOf(node, 'value');
   };
-  const moved = MOVED_SETTINGS.filter((key) => known.includes(key) && valueAt(key) !== undefined);
+  const found = Object.keys(moved).filter((key) => valueAt(key) !== undefined);
   const settings = {
-    ...Object.fromEntries(moved.map((key) => [key, valueAt(key)])),
+    ...Object.fromEntries(found.map((key) => [key, valueAt(key)])),
     ...(valueAt('settings') as object),
   };
   return schema.parse(settings);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positiveNumber, wholeNumber } from './fields.js';
+import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 
 // Pre-processing as a list of named operators, after the `steps` of MLModelScope's manifests (Dakkak et al.,

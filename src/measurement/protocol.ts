@@ -1,15 +1,21 @@
 import { z } from 'zod';
+import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
+
+/** A day. */
+const MOST_MS = 24 * 3600 * 1000;
+
+const runsSchema = wholeNumber(1, 1_000_000);
 
 /**
  * How often a benchmark runs in one session: warm-up runs, which are not counted, then timed runs one after another.
  */
 export const protocolSchema = z.strictObject({
-  warmupRuns: z.int().min(0).max(100_000),
-  runs: z.int().min(1).max(1_000_000),
+  warmupRuns: wholeNumber(0, 100_000),
+  runs: runsSchema,
   /** Fewest runs that are made even when the time budget is used up. */
-  minRuns: z.int().min(1),
+  minRuns: runsSchema,
   /** No further run starts after this much time in timed runs, once `minRuns` are there. */
-  timeBudgetMs: z.number().positive(),
+  timeBudgetMs: positiveNumber(MOST_MS),
 });
 
 export type Protocol = z.infer<typeof protocolSchema>;
@@ -17,9 +23,9 @@ export type Protocol = z.infer<typeof protocolSchema>;
 /** Limits of a measurement. They decide whether it succeeds and not its value, so they are not part of its key. */
 export const limitsSchema = z.strictObject({
   /** Wall time of the whole measurement. */
-  timeLimitMs: z.number().positive(),
+  timeLimitMs: positiveNumber(MOST_MS),
   /** Resident memory of the worker. */
-  memoryLimitBytes: z.number().positive(),
+  memoryLimitBytes: positiveNumber(),
 });
 
 export type Limits = z.infer<typeof limitsSchema>;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { threadsSchema } from '../base/default-threads.js';
 
 export const OPTIMIZATION_LEVELS = ['disabled', 'basic', 'extended', 'layout', 'all'] as const;
 
 /** Settings of the runtime that influence measurements. */
 export const runOptionsSchema = z.strictObject({
-  threads: z.int().min(1).max(1024),
+  threads: threadsSchema,
   executionProvider: z.string().min(1),
   optimizationLevel: z.enum(OPTIMIZATION_LEVELS),
 });

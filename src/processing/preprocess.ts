@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.js';
+import { quotedUpTo } from '../base/quoted.js';
 import { dimensionsAfter, type ImageSteps } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
@@ -18,7 +19,7 @@ async function decodeToSize({ id, bytes }: EncodedImage, { geometry }: ImageStep
     return applyGeometry(await decodeImage(bytes), geometry);
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    throw new PlatformError(error.code, `input ${JSON.stringify(id.slice(0, 200))}: ${error.message}`, {
+    throw new PlatformError(error.code, `input ${quotedUpTo(id, 200)}: ${error.message}`, {
       cause: error,
     });
   }

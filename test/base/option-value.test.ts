@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeNumbersOption } from '../../src/base/option-value.js';
+import { numberFrom, positiveNumber } from '../../src/base/bounded-number.js';
+import { listOption, numberOption, wholeNumberOption } from '../../src/base/option-value.js';
+
+test('a number within its bounds is taken, and any other text is refused with what was expected', () => {
+  const parse = numberOption(numberFrom(0, 1000).default(1));
+  assert.deepEqual(['0', '0.5', '.5', '1000'].map(parse), [0, 0.5, 0.5, 1000]);
+  for (const text of ['', ' ', 'x', '-1', '1e3', '0x10', 'Infinity', '1000.5', '1,5']) {
+    assert.throws(() => parse(text), /expected a number from 0 to 1000$/, text);
+  }
+  assert.throws(() => numberOption(positiveNumber(1000))('0'), /expected a number above 0, at most 1000$/);
+  assert.throws(() => wholeNumberOption(1, 9)('1.5'), /expected a whole number from 1 to 9$/);
+});
 
 test('a list of numbers has each once, and no more than a table has room for', () => {
-  const parse = wholeNumbersOption(1, 1000);
+  const parse = listOption(wholeNumberOption(1, 1000));
   assert.deepEqual(parse('1, 2,2,4'), [1, 2, 4]);
   const list = (length: number): string => Array.from({ length }, (_, i) => i + 1).join(',');
   assert.equal(parse(list(100)).length, 100);

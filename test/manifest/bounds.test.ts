@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
+import { wholeNumber } from '../../src/base/bounded-number.js';
 import { parseDocument } from '../../src/manifest/document.js';
 import { interpretDocument } from '../../src/manifest/load.js';
 import { pluginSettings } from '../../src/manifest/plugin-settings.js';
@@ -23,10 +24,9 @@ describe('an evaluation has within its bounds', () => {
     ['batches', ['batch_size: 1', 'batch_size: 65536'], ['batch_size: 0', 'batch_size: 65537']],
     [
       'dimensions',
-      ['dimensions: {a: 0}', 'dimensions: {a: 1000000000}'],
-      ['dimensions: {a: -1}', 'dimensions: {a: 1000000001}'],
+      ['dimensions: {a: 0}', 'dimensions: {a: 2147483647}'],
+      ['dimensions: {a: -1}', 'dimensions: {a: 2147483648}'],
     ],
-    ['granularity', ['granularity: 1', 'granularity: 1000000'], ['granularity: 0', 'granularity: 1000001']],
     [
       'runs',
       ['protocol: {runs: 1}', 'protocol: {runs: 1000000}'],
@@ -40,6 +40,10 @@ describe('an evaluation has within its bounds', () => {
     ['fewest runs', ['protocol: {min_runs: 50}'], ['protocol: {min_runs: 0}', 'protocol: {min_runs: 51}']],
     ...['time_budget_ms', 'time_limit_ms', 'memory_limit_gib'].map((key): (typeof bounds)[number] => {
       return [key, [`protocol: {${key}: 0.5}`], [`protocol: {${key}: 0}`, `protocol: {${key}: -1}`]];
+    }),
+    // A day, as of an agent's requests.
+    ...['time_budget_ms', 'time_limit_ms'].map((key): (typeof bounds)[number] => {
+      return [`${key} of a day`, [`protocol: {${key}: 86400000}`], [`protocol: {${key}: 86400001}`]];
     }),
     ['models', [list(1), list(1000)], [list(0), list(1001)]],
     ['names in the zoo', [`models: [zoo:${'a'.repeat(100)}]`], [`models: [zoo:${'a'.repeat(101)}]`, 'models: [zoo:A]']],
@@ -62,7 +66,8 @@ test('a misspelt kind, where there are several, is a problem that says what is m
 });
 
 describe("a plugin's settings", () => {
-  const schema = z.strictObject({ share: z.number().optional(), granularity: z.int().optional() });
+  const granularity = wholeNumber(1, 1_000_000).optional();
+  const schema = z.strictObject({ share: z.number().optional(), granularity });
   const settingsIn = (yaml: string): unknown => {
     const text = `${HEADER}name: e\nmodels: [zoo:a]\n${yaml}`;
     return pluginSettings(orThrow(parseDocument('m.yml', Buffer.from(text))), schema);
@@ -81,6 +86,19 @@ describe("a plugin's settings", () => {
       /m\.yml:5:19: settings\.share: expected a number, found "much"/,
     );
     assert.throws(() => settingsIn('settings: {more: 1}'), /settings\.more/);
+  });
+
+  test('have the same bounds at both places', () => {
+    for (const value of [1, 1_000_000]) {
+      assert.deepEqual(settingsIn(`granularity: ${value}`), { granularity: value });
+      assert.deepEqual(settingsIn(`settings: {granularity: ${value}}`), { granularity: value });
+    }
+    for (const value of [0, 1_000_001, 1.5, 'x']) {
+      const expected = /granularity: expected a whole number from 1 to 1000000/;
+      assert.throws(() => settingsIn(`granularity: ${value}`), expected);
+      assert.throws(() => settingsIn(`settings: {granularity: ${value}}`), expected);
+    }
+    assert.throws(() => settingsIn('granularity: 0'), /^PlatformError: m\.yml:5:14: granularity: /);
   });
 });
 

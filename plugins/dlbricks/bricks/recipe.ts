@@ -1,4 +1,4 @@
-import { PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
+import { batchSizeField, PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
 
 /** How many problems of one file a message lists. */
 const MOST_PROBLEMS = 20;
@@ -8,9 +8,7 @@ const MOST_BYTES = 256 * 2 ** 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Upper bounds of the options and manifests of this project. */
 const MOST_LAYERS = 1_000_000;
-const MOST_BATCH = 65_536;
 
 /** Copies that are measured instead of a brick. The brick's latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
@@ -63,7 +61,7 @@ export const recipeSchema = z
     format: z.enum(['dlbricks-recipe/1', 'dlbricks-recipe/2']),
     cut: z.enum(['layer', 'kernel']),
     granularity: z.int().min(1).max(MOST_LAYERS),
-    batch: z.int().min(1).max(MOST_BATCH),
+    batch: batchSizeField,
     models: z.array(modelRecipeSchema).min(1),
   })
   .superRefine(({ models }, context) => {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   addAgentOptions,
   addBatchOption,
@@ -15,13 +15,13 @@ import {
   COMMAND_DEFAULTS,
   DEFAULT_LIMITS,
   type InputOptions,
+  numberOption,
   type OutputOptions,
   PlatformError,
   type ProtocolOptions,
   type ReuseOptions,
   runOptionsOf,
   type SweepOptions,
-  wholeNumberOption,
 } from '../../../src/plugin-api.js';
 import type { CutSettings } from '../bricks/prepare-model.js';
 import { type Cut, CUTS } from '../cut/cut.js';
@@ -65,7 +65,7 @@ function addGraphOptions(command: Command): Command {
     .option(
       '-G, --granularity <n>',
       'longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)',
-      wholeNumberOption(1, 1_000_000),
+      numberOption(settingsSchema.shape.granularity),
     )
     .addOption(
       new Option(
@@ -75,7 +75,7 @@ function addGraphOptions(command: Command): Command {
     )
     .option(
       '--keep-dynamic',
-      'have the runtime optimize and run whole graphs with the dimensions open that their files leave open',
+      "keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models",
     );
 }
 
@@ -87,29 +87,18 @@ export function addMeasuringOptions(command: Command): Command {
   return addProtocolOptions(addThreadsOption(addCutOptions(command)));
 }
 
-/** A positive number, as an option's value. */
-function positiveNumber(most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() === '' || !(value > 0 && value <= most)) {
-      throw new InvalidArgumentError(`expected a number above 0, at most ${most}`);
-    }
-    return value;
-  };
-}
-
 /** Adds the options of the commands that repeat bricks. */
 export function addPrecisionOptions(command: Command): Command {
   return command
     .option(
       '--target-error <percent>',
       `repeat bricks in new processes until their part of each estimate's interval is within this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
-      positiveNumber(1000),
+      numberOption(settingsSchema.shape.target_error),
     )
     .option(
       '--repeat-limit <factor>',
       `time limit for repeating, in multiples of the time to measure each brick once (default: ${DEFAULT_SETTINGS.repeat_limit})`,
-      positiveNumber(1000),
+      numberOption(settingsSchema.shape.repeat_limit),
     );
 }
 

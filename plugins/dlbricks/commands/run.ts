@@ -21,9 +21,9 @@ export function registerRun(parent: Command, host: CommandHost): void {
       'after',
       `
 Options override the manifest. A second run measures only what the store does
-not hold yet, so an interrupted run continues. It also takes measurements again
-that other processes disturbed, as long as the machine is quiet now. A fresh
-result replaces the stored one, unless it is a failure; nothing else is lost.
+not hold yet, so an interrupted run continues. While the machine is quiet, it
+also repeats measurements that other processes disturbed. A new result replaces
+the stored one, unless it is a failure. All other stored results stay.
 
 Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml

@@ -30,8 +30,8 @@ Columns: "own repeats" are sequences that repeat an earlier one of the same
 model; "in others" are sequences that another of the models has as well.
 "measured" are those that the store has for this machine, so that estimating
 the model measures only the rest. The heat map shows the Jaccard index of
-each two models: unique bricks that both have, in percent of those that at
-least one has.
+each pair of models: the unique bricks that both have, in percent of those that
+at least one has.
 
 Examples:
   mlmodelscope dlbricks share zoo:resnet18 zoo:resnet50 zoo:vgg16
@@ -44,7 +44,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .description('Show how much models share and how much of them is measured, without measuring')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   addQuietOption(addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command)))))
-    .option('--export-svg <file>', 'draw the Jaccard index of each two models as a heat map')
+    .option('--export-svg <file>', 'draw the Jaccard index of each pair of models as a heat map')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: ShareOptions) => {
       const settings = cutOf(options);

@@ -5,10 +5,10 @@ import {
   type BenchmarkAgent,
   type CommandHost,
   listOption,
+  numberOption,
   PlatformError,
   prepareOutputs,
   requireWritable,
-  wholeNumberOption,
   writeResult,
   writeShown,
 } from '../../../src/plugin-api.js';
@@ -37,14 +37,14 @@ interface SweepCommandOptions extends Omit<SweepMeasuringOptions, 'cut' | 'granu
 }
 
 const HELP = `
-Each whole model is measured once, and each different brick once for all cuts
-and lengths in which it appears. What the store has is not measured again, so
-that an interrupted sweep continues. The table has a line for each cut and
-length; --export-csv has a record for each model as well.
+Each whole model is measured once. Each unique brick is measured once, even if
+several cuts or lengths have it. Measurements in the store are not repeated, so
+an interrupted sweep continues. The table has a row for each cut and length;
+--export-csv also has a record for each model.
 
 Plots are SVG files: normalized latency of each model, the three ratios of
 costs (docs/measuring.md), the share of unique bricks, and for each cut and
-length the Jaccard index of each two models.
+length the Jaccard index of each pair of models.
 
 Examples:
   mlmodelscope dlbricks sweep zoo:resnet18 zoo:vgg16 --granularity 1,2,4
@@ -57,7 +57,7 @@ function cutOption(text: string): Cut {
   throw new InvalidArgumentError(`expected a list of ${CUTS.join(' and ')}`);
 }
 
-const lengthOption = wholeNumberOption(1, 1_000_000);
+const lengthOption = numberOption(settingsSchema.shape.granularity);
 
 function granularityOption(text: string): Granularity {
   return text === AUTO ? AUTO : lengthOption(text);

@@ -1,6 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { quoted, quotedUpTo } from '../../base/quoted.js';
 import { openRegularFile } from '../../base/regular-file.js';
 
 /** The category of datasets whose inputs are made up. */
@@ -57,7 +58,7 @@ export async function datasetFiles(
   category: string,
   name: string,
 ): Promise<readonly DatasetFile[]> {
-  const what = `dataset ${JSON.stringify(`${category}/${name}`.slice(0, 200))}`;
+  const what = `dataset ${quotedUpTo(`${category}/${name}`, 200)}`;
   if (root === undefined) {
     const advice = `start it with --datasets DIR, or ask for the category "${SYNTHETIC}"`;
     throw new PlatformError('not_found', `this agent has no ${what}, nor any other in files; ${advice}`);
@@ -114,5 +115,5 @@ export function syntheticCount(name: string, batchSize: number): number {
   const count = /^\d{1,5}$/.test(name) ? Number(name) : 0;
   if (count >= 1 && count <= MAX_ELEMENTS) return count;
   const message = `a synthetic dataset is named by the number of its elements, from 1 to ${MAX_ELEMENTS}`;
-  throw new PlatformError('usage', `${message}; found ${JSON.stringify(name.slice(0, 100))}`);
+  throw new PlatformError('usage', `${message}; found ${quoted(name)}`);
 }

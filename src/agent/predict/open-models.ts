@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
+import { quoted } from '../../base/quoted.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import { predictedOf } from '../worker/job-end.js';
@@ -155,7 +156,7 @@ export class OpenModels {
   #get(id: string): OpenModel {
     const opened = this.#open.get(id);
     if (opened !== undefined && (opened.process.isAlive || opened.reset !== undefined)) return opened;
-    throw new PlatformError('not_found', `no model is open under the id ${JSON.stringify(id.slice(0, 64))}; open one`);
+    throw new PlatformError('not_found', `no model is open under the id ${quoted(id)}; open one`);
   }
 
   #forgetWith(id: string, process: WorkerProcess): void {

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { addAgentOptions, type AgentOptions, storeDescription } from '../../command/options.js';
 import { runsOn } from '../../command/load-models.js';
-import { defaultThreads, MOST_THREADS } from '../../base/default-threads.js';
-import { dimensionOption, wholeNumberOption } from '../../base/option-value.js';
+import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
+import { numberOption, wholeNumberOption } from '../../base/option-value.js';
+import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
@@ -10,10 +11,11 @@ import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { nameEvaluated, nameFramework } from '../../evaluation/tell-of-trace.js';
+import { batchSizeField } from '../../manifest/evaluation.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
-import type { Limits, Protocol } from '../../measurement/protocol.js';
+import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsOf, type System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
@@ -98,16 +100,16 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest');
   addAgentOptions(command)
     .option('--store <uri>', storeDescription('traces'))
-    .option('--batch <n>', 'size of the batch', wholeNumberOption(1, 1 << 20), 1)
+    .option('--batch <n>', 'size of the batch', numberOption(batchSizeField), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
-    .option('--threads <n>', 'threads of the runtime', wholeNumberOption(1, MOST_THREADS), defaultThreads())
+    .option('--threads <n>', 'threads of the runtime', numberOption(threadsSchema), defaultThreads())
     .option(
       '--runs <n>',
       'number of runs without the profile; as many runs follow with it',
       wholeNumberOption(1, MOST_RUNS),
       20,
     )
-    .option('--warmup <n>', 'runs before them', wholeNumberOption(0, 100_000), 3)
+    .option('--warmup <n>', 'runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')

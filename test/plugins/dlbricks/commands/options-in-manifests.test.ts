@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { registerRun } from '../../../../plugins/dlbricks/commands/run.js';
 import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
@@ -57,16 +57,16 @@ const MODEL = {
   model: { graph_path: 'x.onnx' },
 };
 
-function optionsOfRun(): readonly string[] {
+function optionsOfRun(): readonly Option[] {
   const program = new Command();
   registerRun(program, recordingHost(createFakeAgent({ latencyOf: () => 1 })));
   const [run] = program.commands;
-  return (run?.options ?? []).filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+  return (run?.options ?? []).filter(({ hidden }) => !hidden);
 }
 
 test('every option of `dlbricks run` is of the command alone, or can be written in a manifest', () => {
   const listed = [...Object.keys(IN_EVALUATIONS), ...Object.keys(IN_MODELS), ...OF_THE_COMMAND];
-  assert.deepEqual([...optionsOfRun()].sort(), listed.sort());
+  assert.deepEqual(optionsOfRun().map(({ long }) => long).sort(), listed.sort());
 });
 
 test('manifests take what stands for options', () => {
@@ -77,6 +77,43 @@ test('manifests take what stands for options', () => {
   }
   assertOfSchema('evaluation-manifest', { ...EVALUATION, ...others, settings });
   for (const part of Object.values(IN_MODELS)) assertOfSchema('model-manifest', { ...MODEL, ...part });
+});
+
+/** Where a manifest has the numbers that options give. */
+const NUMBERS: Readonly<Record<string, (value: unknown) => object>> = {
+  '--granularity': (value) => ({ settings: { granularity: value } }),
+  '--target-error': (value) => ({ settings: { target_error: value } }),
+  '--repeat-limit': (value) => ({ settings: { repeat_limit: value } }),
+  '--batch': (value) => ({ batch_size: value }),
+  '--threads': (value) => ({ threads: value }),
+  '--runs': (value) => ({ protocol: { runs: value } }),
+  '--warmup': (value) => ({ protocol: { warmup_runs: value } }),
+  '--dimension': (value) => ({ dimensions: { sequence: value } }),
+};
+
+const isTaken = (action: () => unknown): boolean => {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('an option and its key in a manifest have the same bounds', () => {
+  const bounds = [0, 1, 1000, 1024, 65_536, 100_000, 1_000_000, 2 ** 31 - 1];
+  const numbers = [-1, 0.5, 1.5, 1000.5, ...bounds, ...bounds.map((bound) => bound + 1)];
+  const options = new Map(optionsOfRun().map((option) => [option.long, option]));
+  for (const [long, inManifest] of Object.entries(NUMBERS)) {
+    test(long, () => {
+      for (const value of numbers) {
+        const text = long === '--dimension' ? `sequence=${value}` : String(value);
+        const byOption = isTaken(() => options.get(long)?.parseArg?.(text, undefined));
+        const byManifest = isTaken(() => assertOfSchema('evaluation-manifest', { ...EVALUATION, ...inManifest(value) }));
+        assert.equal(byOption, byManifest, `${long} ${text}`);
+      }
+    });
+  }
 });
 
 test('every setting is an option of `dlbricks run`, but measuring whole models, which is `dlbricks validate`', () => {
