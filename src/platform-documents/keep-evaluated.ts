@@ -11,18 +11,14 @@ export interface KeepOptions {
   readonly traceUrlTemplate?: string | undefined;
 }
 
-/** Stores whose server did not answer when it was asked what it has; they are not asked again. */
-const silent = new WeakSet<ResultStore>();
-
-/** A stored document; undefined too where the server is gone, whose documents are kept on this machine until it is back. */
-async function storedIn<T>(store: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
-  if (silent.has(store)) return undefined;
+/** A stored document; undefined as well where the server is gone. New documents stay on this machine then. */
+async function storedIn<T>({ isGone }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
+  if (isGone === true) return undefined;
   try {
     return await get();
   } catch (error) {
-    if (!(error instanceof PlatformError && error.code === 'unavailable')) throw error;
-    silent.add(store);
-    return undefined;
+    if (error instanceof PlatformError && error.code === 'unavailable') return undefined;
+    throw error;
   }
 }
 

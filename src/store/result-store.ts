@@ -11,6 +11,9 @@ export interface ResultStore {
   /** Whether everything that would change it is refused. */
   readonly isReadOnly?: boolean;
 
+  /** Whether its server did not answer for so long that everything that is put stays on this machine. */
+  readonly isGone?: boolean;
+
   /** Inserts, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 

@@ -11,14 +11,9 @@ import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { fromWireDuration } from '../../rpc/duration.js';
 import type { PeerKind } from '../../rpc/status.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../prediction-deadlines.js';
 import { fromWireSystem } from '../wire/benchmark-wire.js';
 import { fromWireFeature } from '../wire/feature-wire.js';
-
-/** Opening waits for measurements, and reads a model of some hundred megabytes. */
-const OPEN_DEADLINE_MS = 11 * 60_000;
-
-/** Of each call, which may be for thousands of inputs; the agent limits the time of each batch. */
-const PREDICT_DEADLINE_MS = 24 * 3600_000;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
@@ -151,12 +146,12 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
   return {
     async open(model, settings, signal) {
       const request = { ...model, persist: false, options: optionsOf(settings) };
-      return (await client.unary(PredictService.open, request, { deadlineMs: OPEN_DEADLINE_MS, signal })).id;
+      return (await client.unary(PredictService.open, request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal })).id;
     },
 
     async *predictEach(id, inputs, signal) {
       const request = { predictor: { id, duration: undefined }, options: undefined, inputs };
-      const callOptions = { deadlineMs: PREDICT_DEADLINE_MS, signal };
+      const callOptions = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
       for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
         yield understand(() => fromWire(answer));
       }

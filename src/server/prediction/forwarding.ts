@@ -1,4 +1,6 @@
+import { PREDICTION_CALL_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import { PlatformError } from '../../base/errors.js';
+import { quoted } from '../../base/quoted.js';
 import type { AgentDirectory, RegisteredAgent } from '../../directory/agent-directory.js';
 import {
   type Predictor,
@@ -8,9 +10,6 @@ import {
 import { createRpcClient, type RpcClient } from '../../rpc/client.js';
 import type { ClientSecurity } from '../../rpc/security.js';
 import { type FailedAgents, unmetBy } from './choose-agent.js';
-
-/** Opening has a time limit of ten minutes at the agent. */
-const OPEN_DEADLINE_MS = 11 * 60_000;
 
 /**
  * Models that are remembered. A thousand agents have 8000 open at most, so that what is forgotten is closed; see
@@ -48,7 +47,7 @@ export class PredictionForwarding {
       const agent = this.#choose(request, failed);
       const client = this.#clientOf(agent);
       try {
-        const predictor = await client.unary(PredictService.open, request, { deadlineMs: OPEN_DEADLINE_MS, signal });
+        const predictor = await client.unary(PredictService.open, request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal });
         this.#remember(predictor.id, client);
         return predictor;
       } catch (error) {
@@ -66,7 +65,7 @@ export class PredictionForwarding {
   clientFor(id: string): RpcClient {
     const client = this.#routes.get(id);
     if (client === undefined) {
-      const problem = `no model is open under the id ${JSON.stringify(id.slice(0, 64))} through this server`;
+      const problem = `no model is open under the id ${quoted(id)} through this server`;
       throw new PlatformError('not_found', `${problem}; open one`);
     }
     this.#remember(id, client);

@@ -1,4 +1,5 @@
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import { PlatformError } from '../../base/errors.js';
 import {
   type DatasetRequest,
@@ -24,12 +25,6 @@ import type { Method } from '../../rpc/client.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { PredictionForwarding } from './forwarding.js';
-
-/** Predictions have a time limit of ten minutes at the agent. */
-const CALL_DEADLINE_MS = 11 * 60_000;
-
-/** Of predictions one by one, where the agent limits the time of each batch. */
-const STREAM_DEADLINE_MS = 24 * 3600_000;
 
 interface OfPredictor {
   readonly predictor?: Predictor | undefined;
@@ -63,7 +58,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
       void calls.answer(call, callback, (signal) => {
         const id = idOf(call.request);
         const client = forwarding.clientFor(id);
-        const options = { deadlineMs: CALL_DEADLINE_MS, signal };
+        const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
         return passing(id, () => client.unary(method, call.request, options));
       });
     };
@@ -77,7 +72,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     void calls.answer(call, callback, async (signal) => {
       const id = call.request.predictor?.id ?? '';
       const client = forwarding.clientFor(id);
-      const answer = await client.unary(PredictService.close, call.request, { deadlineMs: CALL_DEADLINE_MS, signal });
+      const answer = await client.unary(PredictService.close, call.request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal });
       forwarding.forget(id);
       return answer;
     });
@@ -87,7 +82,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     void calls.stream(call, async (signal) => {
       const id = call.request.predictor?.id ?? '';
       const client = forwarding.clientFor(id);
-      const options = { deadlineMs: STREAM_DEADLINE_MS, signal };
+      const options = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
       await passing(id, async () => {
         for await (const answer of client.stream(PredictionServiceService.predictEach, call.request, options)) {
           await calls.send(call, answer, signal);

@@ -36,6 +36,10 @@ export class SpoolingResultStore implements ResultStore {
     private readonly options: SpoolingOptions,
   ) {}
 
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   putMeasurement(measurement: Measurement): Promise<void> {
     const record: TransferRecord = { kind: 'measurement', measurement: structuredClone(measurement) };
     return this.#put(record, () => this.remote.putMeasurement(measurement));
