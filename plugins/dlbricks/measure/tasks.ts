@@ -22,7 +22,7 @@ export interface MeasureSettings {
 }
 
 /**
- * The first measurement and its repetition at another time in another process, which shows the machine's repeatability.
+ * The first measurement, and the second one at another time in another process, which shows the machine's repeatability.
  */
 export const FIRST_OCCASION = 1;
 export const SECOND_OCCASION = 2;

@@ -53,7 +53,7 @@ export interface Costs {
   readonly bricksAgain: PhaseCost;
   /** Of each whole model's first measurement. */
   readonly modelsFirst: PhaseCost;
-  /** Of its repetition. */
+  /** Of its second occasion. */
   readonly modelsAgain: PhaseCost;
 }
 
