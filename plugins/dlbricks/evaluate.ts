@@ -93,20 +93,20 @@ class Evaluating {
   }
 
   /** Measures the missing tasks, which the progress expects, then disturbed ones again. */
-  async measure({ tasks, missing, disturbed }: Phase): Promise<PhaseCost> {
+  async measure({ tasks, missing, disturbed }: Phase, { remeasure }: Pick<EstimateRequest, 'remeasure'>): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
     const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
-    this.#measured += await this.#measuring.measure(missing);
+    this.#measured += await this.#measuring.measure(missing, remeasure);
     this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
   }
 
   /** Measures a phase that the progress does not expect yet. */
-  measureMore(phase: Phase): Promise<PhaseCost> {
+  measureMore(phase: Phase, request: Pick<EstimateRequest, 'remeasure'>): Promise<PhaseCost> {
     this.progress.add(phase.missing);
-    return this.measure(phase);
+    return this.measure(phase, request);
   }
 
   /** The phase without what has failed before; the progress does not expect that any more. */
@@ -186,11 +186,11 @@ async function planOf(
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
   const { request, system, models, preparingMs, evaluating, bricks, wholes, again } = plan;
   const measuredBefore = evaluating.measured;
-  const firstCost = await evaluating.measure(bricks);
-  const wholesCost = await evaluating.measure(wholes);
+  const firstCost = await evaluating.measure(bricks, request);
+  const wholesCost = await evaluating.measure(wholes, request);
   const againCost =
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
-  const repeatCost = await evaluating.measure(evaluating.withoutFailed(again));
+  const repeatCost = await evaluating.measure(evaluating.withoutFailed(again), request);
   if (request.measureEndToEnd) {
     const { traceUrlTemplate } = request;
     const documents = { ...context, traceUrlTemplate };
@@ -323,7 +323,7 @@ async function repeatBricks(
       const message = `repeating ${bricks} in a new process; the spread between processes sets the interval`;
       context.onEvent({ kind: 'note', level: 'info', message });
     }
-    cost = sumOfCosts(cost, await evaluating.measureMore(phase));
+    cost = sumOfCosts(cost, await evaluating.measureMore(phase, request));
     if (!tasks.every((task) => evaluating.has(task))) return cost;
   }
 }

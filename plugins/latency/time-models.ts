@@ -105,7 +105,7 @@ export async function timeModels(
   const measured = new Map<WholeModel, Measurement>();
   for (const { tasks, phase, results } of series) {
     const measuring = new Measuring(context, results, progress);
-    await measuring.measure(phase.missing);
+    await measuring.measure(phase.missing, settings.remeasure);
     await measuring.replaceWhileQuiet(phase.disturbed);
     for (const [model, { request }] of tasks) {
       const measurement = results.get(request);

@@ -5,6 +5,7 @@ import type { Measurement } from './measurement.js';
 
 /** Which measurements that the store has are taken again. */
 export type Remeasure =
+  /** Not even new ones that other processes disturbed. */
   | { readonly kind: 'none' }
   /** Those that other processes disturbed, as long as nothing disturbs the new ones. */
   | { readonly kind: 'while-quiet' }
@@ -35,7 +36,7 @@ export function remeasureOf(text: string): Remeasure | undefined {
 /** A setting of plugins that measure, with the texts of {@link remeasureOf}. */
 export const remeasureSetting = z
   .string()
-  .refine((text) => remeasureOf(text) !== undefined, { error: `expected ${REMEASURE_WORDS}` })
+  .refine((text) => remeasureOf(text) !== undefined, { error: REMEASURE_WORDS })
   .optional()
   .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
 
@@ -59,6 +60,11 @@ export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): bo
     case 'older-than':
       return Date.parse(measurement.measuredAt) < remeasure.timeMs;
   }
+}
+
+/** Whether a new measurement is taken again that other processes disturbed. */
+export function isNewTakenAgain({ kind }: Remeasure): boolean {
+  return kind !== 'none';
 }
 
 /** Whether a stored measurement is taken again if the machine is quiet. A core that others share may be so for good. */

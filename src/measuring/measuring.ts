@@ -2,6 +2,7 @@ import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import { DEFAULT_REMEASURE, isNewTakenAgain } from '../measurement/remeasure.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { KnownResults } from './known-results.js';
 import { RetakeLimit, undisturbed } from './retake.js';
@@ -39,8 +40,14 @@ export class Measuring {
     return this.#wallMs;
   }
 
-  /** Measures until done or interrupted. @param tasks that the progress expects @returns how many were measured */
-  async measure(tasks: readonly Task[]): Promise<number> {
+  /**
+   * Measures until done or interrupted. New measurements that other processes disturb are taken again, as far as
+   * `remeasure` allows.
+   *
+   * @param tasks that the progress expects
+   * @returns how many were measured
+   */
+  async measure(tasks: readonly Task[], remeasure = DEFAULT_REMEASURE): Promise<number> {
     const { progress } = this;
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
@@ -68,7 +75,8 @@ export class Measuring {
       const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
       onEvent({ kind: 'note', level: 'info', message });
     };
-    const retaking = { limit: this.#retakeLimit, signal, onRetake };
+    const limit = isNewTakenAgain(remeasure) ? this.#retakeLimit : new RetakeLimit(0);
+    const retaking = { limit, signal, onRetake };
     const storing = new Storing(store);
     try {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
@@ -95,8 +103,8 @@ export class Measuring {
   }
 
   /**
-   * Repeats stored measurements that other processes disturbed, until the first disturbed repetition. A new measurement
-   * replaces the stored one where it is less disturbed.
+   * Takes stored measurements that other processes disturbed again, until a new one is disturbed as well. A new
+   * measurement replaces the stored one where it is less disturbed.
    *
    * @returns how many were replaced
    */

@@ -12,8 +12,11 @@ const MOST_IN_VAIN = 2;
 export class RetakeLimit {
   #inVain = 0;
 
+  /** @param most 0 to repeat nothing */
+  constructor(private readonly most = MOST_IN_VAIN) {}
+
   get isReached(): boolean {
-    return this.#inVain >= MOST_IN_VAIN;
+    return this.#inVain >= this.most;
   }
 
   /** Counts a series of measurements that stayed disturbed in every try. */

@@ -150,6 +150,17 @@ describe('measuring', () => {
   }
 });
 
+test('new measurements that other processes disturbed stay as they are where nothing is to be taken again', async () => {
+  const disturbed = [0, 1, 2].map((index) => sampleMeasurement(index, beside(900)));
+  const { measuring, events, results } = await measuringWith(giving(...disturbed));
+  assert.equal(await measuring.measure(TASKS, { kind: 'none' }), 3);
+  assert.deepEqual([...results.measurements()], disturbed);
+  assert.deepEqual(
+    events.filter(({ kind }) => kind === 'note'),
+    [],
+  );
+});
+
 /** A second on two cores, of which other processes took so much. */
 const beside = (othersMs: number) => ({ conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 

@@ -118,7 +118,8 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const manifest = await place.write(
       'tiny.yml',
-      'dlspec: evaluation/v1\nname: tiny\nversion: 1.0.0\nplugin: latency\nmodels: [net.onnx]\n',
+      'dlspec: evaluation/v1\nname: tiny\nversion: 1.0.0\nplugin: latency\nmodels: [net.onnx]\n' +
+        'settings: { remeasure: none }\n',
     );
     const submitted = await place.startScript(client, [address, manifest]).ended;
     assert.equal(submitted.code, 0, submitted.stderr);

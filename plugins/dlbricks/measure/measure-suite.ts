@@ -104,7 +104,7 @@ export async function measureSuite(
   const progress = new RunProgress();
   progress.add(missing);
   const measuring = new Measuring(context, results, progress);
-  const measured = await measuring.measure(missing);
+  const measured = await measuring.measure(missing, remeasure);
   const replaced = await measuring.replaceWhileQuiet(disturbed);
   return {
     system,

@@ -22,7 +22,9 @@ export type JobEnd = JobResult | Died;
 export function isFailure(end: JobEnd): boolean {
   if (end.kind === 'measured') return end.measured.outcome.kind === 'failure';
   if (end.kind === 'measured-bricks') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
-  return end.kind === 'died' || end.kind === 'rejected';
+  // A wrong request is refused before the runtime gets any of it.
+  if (end.kind === 'rejected') return end.code !== 'usage';
+  return end.kind === 'died';
 }
 
 /** The error for a job that had to succeed. */

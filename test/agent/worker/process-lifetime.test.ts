@@ -125,6 +125,23 @@ describe('worker processes', () => {
     }
   });
 
+  test('one that has refused a wrong request does the next one', { skip: needsLinux, timeout }, async () => {
+    const agent = await startAgent();
+    const client = connectAgent(agent.address);
+    try {
+      await measureOne(client, relu, runOptions, protocol);
+      const before = measuringProcessesOf(process.pid);
+      const damaged = { ...relu, model: Uint8Array.of(0x3a, 0x7f) };
+      await assert.rejects(measureOne(client, damaged, runOptions, protocol), refusal('usage'));
+      await measureOne(client, relu, runOptions, protocol);
+      assert.equal(before.length, 1);
+      assert.deepEqual(measuringProcessesOf(process.pid), before);
+    } finally {
+      await client.close();
+      await agent.close();
+    }
+  });
+
   // MAX_JOBS in worker-process.ts: a runtime's sessions leak a little, and starting a process costs a quarter of a second.
   test('each is replaced after 64 jobs', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();

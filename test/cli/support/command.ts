@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Lifetime } from '../../support/lifetime.js';
+import { AS_STORED, ONCE } from './tiny-models.js';
 
 /** The command as it was built beside these tests. */
 export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
@@ -33,6 +34,8 @@ export interface Running {
 }
 
 export interface StartOptions {
+  /** Leave it to manifests and defaults what is measured more than once; see {@link measuringOnce}. */
+  readonly repeats?: boolean;
   /** Added to the workplace's environment; undefined removes. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Lead its own process group, as a shell's job does. */
@@ -66,6 +69,18 @@ const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR']
 
 const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');
 
+/**
+ * Tests that run at the same time disturb what a command measures. Then it measures again, with pauses of seconds, and
+ * in more processes. So a command measures each benchmark once, unless the test says otherwise.
+ */
+export function measuringOnce(args: readonly string[], { repeats = false }: StartOptions = {}): readonly string[] {
+  const [command = '', subcommand = ''] = args;
+  const bricks = command === 'dlbricks' && /^(run|validate|sweep)$/.test(subcommand);
+  if (repeats || !(bricks || command === 'latency')) return args;
+  const isPrecise = !bricks || args.some((word) => word === '--target-error' || word === '--repeat-limit');
+  return [...args, ...(args.includes('--remeasure') ? [] : AS_STORED), ...(isPrecise ? [] : ONCE)];
+}
+
 export async function workplace(t: Lifetime): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-test-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -83,7 +98,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
   function startProgram(
     program: string,
     args: readonly string[],
-    { env: changes = {}, ownGroup = false, through = [], ...user }: StartOptions = {},
+    { env: changes = {}, ownGroup = false, through = [], uid, gid }: StartOptions = {},
   ): Running {
     const [first = '', ...rest] = [...through, program, ...args];
     const child = spawn(first, rest, {
@@ -91,7 +106,8 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
-      ...user,
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
     });
     t.after(() => child.kill('SIGKILL'));
     let [stdout, stderr] = ['', ''];
@@ -115,7 +131,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
   }
 
   function start(args: readonly string[], options?: StartOptions): Running {
-    return startProgram(process.execPath, [MAIN, ...args], options);
+    return startProgram(process.execPath, [MAIN, ...measuringOnce(args, options)], options);
   }
 
   return {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { MAIN, type Workplace } from './command.js';
+import { MAIN, measuringOnce, type Workplace } from './command.js';
 
 /** Programs that run a command on a pseudo terminal, and how: util-linux's script, else Python's pty module. */
 const WRAPPERS = [
@@ -44,7 +44,7 @@ export function onTerminal(
   columns: number,
   env: Readonly<Record<string, string>> = {},
 ): OnTerminal {
-  const words = [process.execPath, MAIN, ...args].map(quoted).join(' ');
+  const words = [process.execPath, MAIN, ...measuringOnce(args)].map(quoted).join(' ');
   const [program = '', ...rest] = wrapper?.command(`stty rows 24 cols ${columns}; exec ${words}`) ?? [];
   const child = spawn(program, rest, {
     cwd: place.folder,

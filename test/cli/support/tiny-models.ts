@@ -7,9 +7,9 @@ import { int } from '../../../src/onnx/model/make-attributes.js';
 export const QUICK = ['--runs', '3', '--warmup', '1'] as const;
 
 /** At the kernel cut, no brick is measured again in other processes. */
-export const ONCE = ['--target-error', '1000'] as const;
+export const ONCE = ['--repeat-limit', '0'] as const;
 
-/** Uses what is stored as it is, for tests that compare two runs on a machine that may be busy. */
+/** Takes no measurement again, stored or new, on a machine that may be busy. */
 export const AS_STORED = ['--remeasure', 'none'] as const;
 
 /** Makes every layer a brick of its own, for tests that count bricks. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import type { Lifetime } from '../../support/lifetime.js';
-import { type Ending, type StartOptions, workplace, type Workplace } from './command.js';
+import { measuringOnce, type Ending, type StartOptions, workplace, type Workplace } from './command.js';
 
 /** This process has one environment and one working directory, so commands take turns. */
 let turn: Promise<unknown> = Promise.resolve();
@@ -50,8 +50,9 @@ async function runHere(args: readonly string[]): Promise<Ending> {
  */
 export async function workplaceHere(t: Lifetime): Promise<Workplace> {
   const place = await workplace(t);
-  const run = (args: readonly string[], { env: changes = {} }: Pick<StartOptions, 'env'> = {}): Promise<Ending> => {
-    const ended = turn.then(() => among({ ...place.env, ...changes }, place.folder, () => runHere(args)));
+  const run = (args: readonly string[], options: Pick<StartOptions, 'env' | 'repeats'> = {}): Promise<Ending> => {
+    const env = { ...place.env, ...options.env };
+    const ended = turn.then(() => among(env, place.folder, () => runHere(measuringOnce(args, options))));
     turn = ended.catch(() => {});
     return ended;
   };
