@@ -93,7 +93,10 @@ class Evaluating {
   }
 
   /** Measures the missing tasks, which the progress expects, then disturbed ones again. */
-  async measure({ tasks, missing, disturbed }: Phase, { remeasure }: Pick<EstimateRequest, 'remeasure'>): Promise<PhaseCost> {
+  async measure(
+    { tasks, missing, disturbed }: Phase,
+    { remeasure }: Pick<EstimateRequest, 'remeasure'>,
+  ): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));

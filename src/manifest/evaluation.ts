@@ -48,7 +48,10 @@ export const batchSizeField = wholeNumber(1, 65_536);
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
 /** The description of a setting at its old place. */
-export function movedTo(key: (typeof MOVED_SETTINGS)[number]): { readonly description: string; readonly deprecated: true } {
+export function movedTo(key: (typeof MOVED_SETTINGS)[number]): {
+  readonly description: string;
+  readonly deprecated: true;
+} {
   return { description: `Now settings.${key}.`, deprecated: true };
 }
 

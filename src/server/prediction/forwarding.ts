@@ -47,7 +47,10 @@ export class PredictionForwarding {
       const agent = this.#choose(request, failed);
       const client = this.#clientOf(agent);
       try {
-        const predictor = await client.unary(PredictService.open, request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal });
+        const predictor = await client.unary(PredictService.open, request, {
+          deadlineMs: PREDICTION_CALL_DEADLINE_MS,
+          signal,
+        });
         this.#remember(predictor.id, client);
         return predictor;
       } catch (error) {

@@ -72,7 +72,10 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     void calls.answer(call, callback, async (signal) => {
       const id = call.request.predictor?.id ?? '';
       const client = forwarding.clientFor(id);
-      const answer = await client.unary(PredictService.close, call.request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal });
+      const answer = await client.unary(PredictService.close, call.request, {
+        deadlineMs: PREDICTION_CALL_DEADLINE_MS,
+        signal,
+      });
       forwarding.forget(id);
       return answer;
     });

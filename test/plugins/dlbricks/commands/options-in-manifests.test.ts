@@ -66,7 +66,12 @@ function optionsOfRun(): readonly Option[] {
 
 test('every option of `dlbricks run` is of the command alone, or can be written in a manifest', () => {
   const listed = [...Object.keys(IN_EVALUATIONS), ...Object.keys(IN_MODELS), ...OF_THE_COMMAND];
-  assert.deepEqual(optionsOfRun().map(({ long }) => long).sort(), listed.sort());
+  assert.deepEqual(
+    optionsOfRun()
+      .map(({ long }) => long)
+      .sort(),
+    listed.sort(),
+  );
 });
 
 test('manifests take what stands for options', () => {
@@ -109,7 +114,9 @@ describe('an option and its key in a manifest have the same bounds', () => {
       for (const value of numbers) {
         const text = long === '--dimension' ? `sequence=${value}` : String(value);
         const byOption = isTaken(() => options.get(long)?.parseArg?.(text, undefined));
-        const byManifest = isTaken(() => assertOfSchema('evaluation-manifest', { ...EVALUATION, ...inManifest(value) }));
+        const byManifest = isTaken(() =>
+          assertOfSchema('evaluation-manifest', { ...EVALUATION, ...inManifest(value) }),
+        );
         assert.equal(byOption, byManifest, `${long} ${text}`);
       }
     });
