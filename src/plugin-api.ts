@@ -59,6 +59,8 @@ export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 export { byteLengthOf, elementCount, isElementType } from './onnx/model/element-type.js';
 export { fanIn } from './onnx/values/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
+export { steeringConstants } from './onnx/operators/steering.js';
+export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { domainOf } from './onnx/model/opsets.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';

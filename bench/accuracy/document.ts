@@ -1,5 +1,5 @@
 import type { ModelReport, Report } from '../../plugins/dlbricks/report/report-schema.js';
-import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
+import { formatMs, gigabytes, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
 import type { Configuration } from './configurations.js';
 import type { Outcome } from './run-configuration.js';
 
@@ -41,10 +41,6 @@ const HEADER = [
   '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | error | within ± | bricks known to |',
   '|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|',
 ];
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`;
-}
 
 function ratio(value: number | null): string {
   return value === null ? UNKNOWN : value.toFixed(2);

@@ -1,6 +1,7 @@
 import { type KnownResults, type Measurement, subjectKey, type System } from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
-import type { CutSettings, PreparedModel } from './bricks/prepare-model.js';
+import type { CutSettings } from './bricks/decompose.js';
+import type { PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
 import { spreadBetweenOccasions } from './estimate/brick-latency.js';
 import { compose, type Estimate } from './estimate/compose.js';
@@ -22,7 +23,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
 
 /** A model to compose: its recipe, and what is known of the whole where that was asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'costMs'>>;
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'extension'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -53,7 +54,7 @@ export function composeAll(
         kernelCheck: model.kernelCheck,
         inputs: model.inputs,
         graph: model.graph,
-        preparingMs: model.costMs,
+        extension: model.extension,
       };
     }),
     bricks: measurementsOf(

@@ -9,8 +9,10 @@ import {
   runOptionsOf,
   type UnusableModel,
 } from '../../src/plugin-api.js';
-import { granularityOf } from './bricks/prepare-model.js';
+import { granularityOf } from './bricks/decompose.js';
 import { type EstimateRequest, evaluateAll } from './evaluate.js';
+import { generationsOf } from './generation/compose-generation.js';
+import { withDecoders } from './generation/decoders.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
 import type { Report } from './report/report-schema.js';
@@ -66,14 +68,18 @@ export async function runEstimations(
   const { agent } = context;
   const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
   await warnOfThreads(mostThreads, agent, context.onEvent);
-  const requests = estimations.map((estimation): EstimateRequest => {
-    const { models, unusable, settings, threads, protocol, limits, traceUrlTemplate, startMs } = estimation;
+  const expanded = estimations.map(({ models, batch, settings: { generation } }) => {
+    return generation === undefined ? { models, decoders: [] } : withDecoders(models, generation, batch);
+  });
+  const requests = estimations.map((estimation, index): EstimateRequest => {
+    const { unusable, settings, threads, protocol, limits, traceUrlTemplate, startMs } = estimation;
     return {
-      models,
+      models: expanded[index]?.models ?? [],
       unusable,
       cut: settings.cut,
       granularity: settings.granularity,
       keepDynamic: settings.keep_dynamic,
+      shorten: settings.shorten,
       runOptions: runOptionsOf(threads),
       protocol,
       limits,
@@ -99,7 +105,10 @@ export async function runEstimations(
       protocol,
       targetError: settings.cut === 'kernel' ? precisionOf(estimation).targetError : undefined,
     });
-    return [{ result, report }];
+    const { generation } = settings;
+    if (generation === undefined) return [{ result, report }];
+    const generations = generationsOf(report, expanded[index]?.decoders ?? [], generation);
+    return [{ result, report: { ...report, generations } }];
   });
 }
 

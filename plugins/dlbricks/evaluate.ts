@@ -17,8 +17,10 @@ import {
   type UnusableModel,
 } from '../../src/plugin-api.js';
 import { prepareAll } from './bricks/prepare-all.js';
-import { type CutSettings, prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
+import { type CutSettings } from './bricks/decompose.js';
+import { prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
+import { bytesNote } from './bytes-note.js';
 import { observationsOf } from './estimate/observations.js';
 import { type ComposableModel, composeAll } from './compose-all.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
@@ -159,6 +161,10 @@ async function planOf(
   const { agent, onEvent, signal } = context;
   const { runOptions, measureEndToEnd } = request;
   const system = await agent.system(runOptions);
+  for (const loaded of request.models) {
+    const message = bytesNote(loaded, request);
+    if (message !== undefined) onEvent({ kind: 'note', level: 'info', message });
+  }
   const startMs = performance.now();
   const models = await prepareAll(request.models, {
     settings: request,
@@ -212,6 +218,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     measured: evaluating.measured - measuredBefore,
     costs: {
       readingMs: request.readingMs,
+      preparingOfModelsMs: models.map(({ costMs }) => costMs),
       // What it took now, or where graphs were optimized before, what it took then.
       preparingMs: Math.max(
         preparingMs,

@@ -1,4 +1,5 @@
 import { numberFrom, positiveNumber, remeasureSetting, wholeNumber, z } from '../../src/plugin-api.js';
+import { SHORTEN } from './bricks/decompose.js';
 import { CUTS } from './cut/cut.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
@@ -15,6 +16,17 @@ export const settingsSchema = z.strictObject({
     description:
       "Keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models; by default they get sizes first.",
   }),
+  shorten: z.enum(SHORTEN).default('large').meta({
+    description:
+      'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights, all with repeated blocks, or none; kernel cut only.',
+  }),
+  generation: z
+    .strictObject({ prompt: wholeNumber(1, 1_000_000), tokens: wholeNumber(1, 1_000_000) })
+    .optional()
+    .meta({
+      description:
+        'Tokens of a prompt, and tokens that decoders make after it: time to the first token, and the sum over steps with a growing cache, are composed for each two models with one name but for _prefill and _decode.',
+    }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   target_error: positiveNumber(1000).default(5).meta({
     description:

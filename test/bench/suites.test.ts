@@ -41,7 +41,6 @@ function modelOf({ name, estimateMs, measuredMs, graph, brick: index }: Sample, 
     estimate: estimateOf(name, estimateMs, { parts: [brick(index, 5)] }),
     endToEnd: endToEndOf(at, measuredMs, 1000, measuredMs),
     graph: signatureOf(graph),
-    preparingMs: 100,
   };
 }
 

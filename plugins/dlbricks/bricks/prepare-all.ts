@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import type { BenchmarkAgent, LoadedModel } from '../../../src/plugin-api.js';
-import type { CutSettings, PreparedModel, prepareModel } from './prepare-model.js';
+import type { CutSettings } from './decompose.js';
+import type { PreparedModel, prepareModel } from './prepare-model.js';
 
 /** How models are taken apart, and by whom. */
 export interface Preparing {

@@ -56,7 +56,7 @@ function outputTypes(graph: LayerGraph): readonly TensorType[] {
 /**
  * Rounds a footprint to a power of two: measuring needs no more, and the exact value would disclose more of the model.
  */
-function rounded(bytes: number): number {
+export function roundedFootprint(bytes: number): number {
   return 2 ** Math.round(Math.log2(Math.max(1, bytes)));
 }
 
@@ -75,7 +75,7 @@ export function decomposeKernels(
     const whole = {
       ...header,
       ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
-      footprint_bytes: rounded(footprintOf(graph)),
+      footprint_bytes: roundedFootprint(footprintOf(graph)),
     };
     const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), () => undefined);
     return { ...parts, call, handingOver: handed };

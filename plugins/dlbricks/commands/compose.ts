@@ -18,7 +18,8 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { granularityOf, prepareModel } from '../bricks/prepare-model.js';
+import { granularityOf } from '../bricks/decompose.js';
+import { prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
 import { readResults } from '../exchange/results-file.js';

@@ -15,7 +15,8 @@ import {
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
 import { kernelWarning } from '../bricks/own-graph.js';
-import { endsOf, granularityOf, prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
+import { endsOf, granularityOf } from '../bricks/decompose.js';
+import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';

@@ -23,7 +23,7 @@ import {
   runOptionsOf,
   type SweepOptions,
 } from '../../../src/plugin-api.js';
-import type { CutSettings } from '../bricks/prepare-model.js';
+import { type CutSettings, SHORTEN, type Shorten } from '../bricks/decompose.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
@@ -33,6 +33,7 @@ export interface CutOptions extends InputOptions {
   readonly granularity?: number;
   readonly cut?: Cut;
   readonly keepDynamic?: boolean;
+  readonly shorten?: Shorten;
 }
 
 /** How models are cut and measured, by commands that take one size of the batch and one number of threads. */
@@ -60,8 +61,17 @@ export interface SweepMeasuringOptions
 /** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});
 
+function addShortenOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--shorten <models>',
+      `models whose repeated blocks are optimized only two and three times, and extended to all: large, those with more than 2 GiB of weights; always; never (default: ${DEFAULT_SETTINGS.shorten}); kernel cut only`,
+    ).choices(SHORTEN),
+  );
+}
+
 function addGraphOptions(command: Command): Command {
-  return command
+  return addShortenOption(command)
     .option(
       '-G, --granularity <n>',
       'longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)',
@@ -104,7 +114,15 @@ export function addPrecisionOptions(command: Command): Command {
 
 /** The plugin's settings: from the options, else from the manifest, else the default. */
 export function settingsOf(
-  { cut, granularity, keepDynamic, targetError, repeatLimit, remeasure }: CutOptions & PrecisionOptions & ReuseOptions,
+  {
+    cut,
+    granularity,
+    keepDynamic,
+    shorten,
+    targetError,
+    repeatLimit,
+    remeasure,
+  }: CutOptions & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
 ): Settings {
   return {
@@ -112,6 +130,7 @@ export function settingsOf(
     ...(cut === undefined ? {} : { cut }),
     ...(granularity === undefined ? {} : { granularity }),
     ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
+    ...(shorten === undefined ? {} : { shorten }),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
     ...(remeasure === undefined ? {} : { remeasure }),
@@ -137,14 +156,20 @@ export function addSweepReportingOptions(command: Command): Command {
 
 /** Adds the options of a command that reports on models and has options of its own for the cut. */
 export function addUncutReportingOptions(command: Command): Command {
-  const measuring = addProtocolOptions(addThreadsOption(addBatchOption(addInputOptions(command))));
+  const measuring = addProtocolOptions(addThreadsOption(addBatchOption(addInputOptions(addShortenOption(command)))));
   return addQuietOption(addTableOptions(addAgentOptions(addStoreOption(measuring))));
 }
 
 /** How models are cut. */
 export function cutOf(options: CutOptions & { readonly threads?: number }): CutSettings {
-  const { cut, granularity, keep_dynamic: keepDynamic } = settingsOf(options);
-  return { cut, granularity, keepDynamic, runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads) };
+  const { cut, granularity, keep_dynamic: keepDynamic, shorten } = settingsOf(options);
+  return {
+    cut,
+    granularity,
+    keepDynamic,
+    shorten,
+    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads),
+  };
 }
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
@@ -153,6 +178,7 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
     granularity: '--granularity',
     cut: '--cut',
     keepDynamic: '--keep-dynamic',
+    shorten: '--shorten',
     batch: '--batch',
     dimension: '--dimension',
     input: '--input',

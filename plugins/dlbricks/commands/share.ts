@@ -13,7 +13,8 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { granularityOf, prepareOrRefuse } from '../bricks/prepare-model.js';
+import { granularityOf } from '../bricks/decompose.js';
+import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';

@@ -12,7 +12,7 @@ import {
   writeResult,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { granularityOf } from '../bricks/prepare-model.js';
+import { granularityOf } from '../bricks/decompose.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { type Settings, settingsSchema } from '../settings.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';

@@ -33,6 +33,10 @@ function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }
   return first === null || repeat === null ? UNKNOWN : relative(repeat - first, first);
 }
 
+function extendedCell({ extended }: ModelReport): string {
+  return extended === null ? UNKNOWN : `${extended.optimized_with.join(' and ')} of ${extended.blocks} blocks`;
+}
+
 function right(title: string, cell: (row: Row) => string): Column<Row> {
   return { title, align: 'right', cell };
 }
@@ -63,7 +67,7 @@ function configurationColumns(reports: readonly Report[], wide: boolean): readon
 }
 
 /** All but the estimate itself and what it is compared with, the least important first. */
-const FURTHER = ['parallelism', 'again', 'normalized', 'layers', 'unique bricks'];
+const FURTHER = ['extended from', 'parallelism', 'again', 'normalized', 'layers', 'unique bricks'];
 
 /** Titles of the columns that a narrow terminal leaves out, the least important first: what all rows share, then others. */
 export function dispensableIn(reports: readonly Report[]): readonly string[] {
@@ -87,6 +91,14 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
       wide,
       right('layers', ({ model }) => String(model.layers)),
       right('unique bricks', ({ model }) => String(model.unique_bricks)),
+    ),
+    ...when(
+      models.some(({ extended }) => extended !== null),
+      {
+        title: 'extended from',
+        align: 'left',
+        cell: ({ model }) => extendedCell(model),
+      },
     ),
     right('estimate (ms)', ({ model }) => estimateCell(model)),
     ...when(

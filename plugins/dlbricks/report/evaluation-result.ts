@@ -1,5 +1,6 @@
 import type { Measurement, System } from '../../../src/plugin-api.js';
 import type { KernelCheck } from '../bricks/own-graph.js';
+import type { Extension } from '../bricks/prepare-extended.js';
 import type { ChosenInputs } from '../bricks/prepare-model.js';
 import type { Estimate } from '../estimate/compose.js';
 import type { Spread } from '../estimate/statistics.js';
@@ -27,10 +28,10 @@ export interface ModelResult {
   readonly kernelCheck?: KernelCheck | undefined;
   /** undefined where the model itself is not at hand. */
   readonly inputs?: ChosenInputs | undefined;
+  /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
+  readonly extension?: Extension | undefined;
   /** Signature of its graph without a name; undefined where the model itself is not at hand. */
   readonly graph?: string | undefined;
-  /** Wall time of optimizing and cutting its graph, ms; undefined where this run did not do that. */
-  readonly preparingMs?: number | undefined;
 }
 
 /** Cost of a part of the measuring. */
@@ -47,6 +48,8 @@ export interface Costs {
   readonly readingMs: number;
   /** Wall time of optimizing the graphs in the runtime and of cutting them; ms. */
   readonly preparingMs: number;
+  /** The same of each model that could be read, in their order; several are prepared at a time. */
+  readonly preparingOfModelsMs: readonly number[];
   /** Of each brick's first occasion. */
   readonly bricksFirst: PhaseCost;
   /** Of all further ones. */

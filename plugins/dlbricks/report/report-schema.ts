@@ -91,6 +91,24 @@ export const modelSchema = z.strictObject({
     .array(z.strictObject({ name: z.string(), size: z.int() }))
     .default([])
     .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
+  extended: z
+    .strictObject({
+      blocks: z.int().describe('Repeated blocks of the model'),
+      layers_of_block: z.int(),
+      optimized_with: z.array(z.int()).describe('Numbers of blocks of the graphs that the runtime optimized'),
+      weight_bytes: z.number().describe("Of the whole model's weights"),
+      optimized_weight_bytes: z.number().describe("Of the largest optimized graph's weights"),
+    })
+    .nullable()
+    .default(null)
+    .describe('From which graphs the kernels were extended to all blocks; null where the whole graph was optimized'),
+  not_extended: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Why the whole graph was optimized although blocks of it repeat; null where they do not, or were extended',
+    ),
   unique_bricks: z.int(),
   coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
@@ -211,6 +229,23 @@ const summarySchema = z.strictObject({
     .describe('Mean difference between the two end-to-end measurements: the floor under every accuracy figure'),
 });
 
+const generationSchema = z.strictObject({
+  model: z.string().describe('Name of the decoder: of its two models, without prefill and decode'),
+  prompt: z.int().describe('Tokens of the prompt'),
+  tokens: z.int().describe('Tokens that are made, the first one with the prompt'),
+  first_token_ms: ms.describe('From the prompt to the first token, constructed'),
+  first_token_low_ms: ms,
+  first_token_high_ms: ms,
+  first_token_measured_ms: ms.describe('The same by the whole model'),
+  further_tokens_ms: ms.describe('Sum over all further tokens, each with a longer cache, constructed'),
+  further_tokens_low_ms: ms,
+  further_tokens_high_ms: ms,
+  further_tokens_measured_ms: ms.describe('The same by whole models'),
+  cache_lengths: z
+    .array(z.int())
+    .describe('Lengths of the cache that were estimated; between them, latency is on a line'),
+});
+
 const warningSchema = z.strictObject({
   cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
   message: z.string(),
@@ -226,6 +261,10 @@ export const reportSchema = z.strictObject({
   system: systemSchema,
   settings: settingsSchema,
   models: z.array(modelSchema),
+  generations: z
+    .array(generationSchema)
+    .default([])
+    .describe('Text that decoders make, where the evaluation asks for it (settings.generation)'),
   summary: summarySchema,
   warnings: z
     .array(warningSchema)

@@ -59,7 +59,22 @@ function differencesOf({ kernelCheck }: ModelResult): ModelReport['kernel_differ
   }));
 }
 
-function modelReport(result: ModelResult, cut: Cut): ModelReport {
+function extensionOf({ extension }: ModelResult): Pick<ModelReport, 'extended' | 'not_extended'> {
+  switch (extension?.kind) {
+    case undefined:
+      return { extended: null, not_extended: null };
+    case 'whole':
+      return { extended: null, not_extended: extension.reason };
+    case 'extended': {
+      const { blocks, optimizedWith, wholeBytes, shortenedBytes } = extension;
+      const bytes = { weight_bytes: wholeBytes, optimized_weight_bytes: shortenedBytes };
+      const of = { blocks: blocks.count, layers_of_block: blocks.length, optimized_with: [...optimizedWith] };
+      return { extended: { ...of, ...bytes }, not_extended: null };
+    }
+  }
+}
+
+function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefined): ModelReport {
   const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
@@ -72,6 +87,7 @@ function modelReport(result: ModelResult, cut: Cut): ModelReport {
     kernel_differences: differencesOf(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
+    ...extensionOf(result),
     unique_bricks: estimate.uniqueBricks,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
@@ -82,7 +98,7 @@ function modelReport(result: ModelResult, cut: Cut): ModelReport {
     longest_path: [...estimate.longestPath],
     end_to_end_ms: endToEndMs,
     graph_signature: result.graph ?? null,
-    preparing_seconds: inSeconds(result.preparingMs),
+    preparing_seconds: inSeconds(preparingMs),
     end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
     normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
@@ -133,7 +149,7 @@ export function reportOf(
   { evaluation, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
 ): Report {
   const { system } = result;
-  const models = result.models.map((model) => modelReport(model, cut));
+  const models = result.models.map((model, index) => modelReport(model, cut, result.costs?.preparingOfModelsMs[index]));
   const noise = noiseWarnings({
     measurements: [...result.bricks, ...wholesOf(result)],
     spread: result.spread?.relative,
@@ -170,6 +186,7 @@ export function reportOf(
       confidence: CONFIDENCE,
     },
     models,
+    generations: [],
     summary: summaryOf(result, models),
     warnings: [...otherGraphs(result), ...noise].map((warning) => ({ ...warning })),
   };

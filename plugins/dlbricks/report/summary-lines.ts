@@ -1,7 +1,7 @@
 import { oneLine } from '../../../src/plugin-api.js';
 import { configurationOf, cutOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { counted, percent, relative } from './words.js';
+import { counted, formatMs, gigabytes, percent, relative, UNKNOWN } from './words.js';
 
 /** Intervals that go further to each side, relative to the estimate, get a warning. */
 const WIDE_INTERVAL = 0.2;
@@ -57,6 +57,33 @@ function dimensionLines({ models, settings }: Report): string[] {
   return [
     `sizes were given to open dimensions before the runtime optimized: ${named.join(', ')}; --keep-dynamic (keep_dynamic in manifests) leaves them open, which may give other kernels`,
   ];
+}
+
+/** What generating text takes, by the steps that were estimated. */
+function generationLines({ generations }: Report): string[] {
+  return generations.map((generation) => {
+    const { model, prompt, tokens, cache_lengths: lengths } = generation;
+    const within = (value: number | null, high: number | null): string => {
+      return `${formatMs(value)} ms ± ${value === null || high === null ? UNKNOWN : relative(high - value, value)}`;
+    };
+    const first = within(generation.first_token_ms, generation.first_token_high_ms);
+    const further = within(generation.further_tokens_ms, generation.further_tokens_high_ms);
+    const steps = counted(tokens - 1, 'further token');
+    const rest = tokens === 1 ? '' : `, ${steps} in ${further}, from caches of ${lengths.join(', ')}`;
+    return `${model}: first token after ${counted(prompt, 'token')} of prompt in ${first}${rest}`;
+  });
+}
+
+/** What was extended from what, and what could not be. */
+function extensionLines({ models }: Report): string[] {
+  return models.flatMap(({ name, extended, not_extended: reason }) => {
+    if (reason !== null) return [`${name}: its whole graph was optimized: ${reason}`];
+    if (extended === null) return [];
+    const { blocks, layers_of_block: layers, optimized_with: optimized } = extended;
+    const [whole, most] = [extended.weight_bytes, extended.optimized_weight_bytes].map(gigabytes);
+    const graphs = `graphs with ${optimized.join(' and ')} of its ${blocks} blocks of ${counted(layers, 'layer')}`;
+    return [`${name}: extended from ${graphs}, with ${most} of ${whole} of weights at most`];
+  });
 }
 
 function warningLines(report: Report): string[] {
@@ -153,6 +180,8 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
     ...(options.wide ? spreadLines(report) : []),
     ...limitLines(report),
     ...dimensionLines(report),
+    ...extensionLines(report),
+    ...generationLines(report),
     ...costLines(summary, options),
     ...warningLines(report),
   ];
@@ -166,7 +195,7 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
     [systemLine(first, counted(first.system.cores, 'core')), ...(isAlike(reports, cutOf) ? [cutOf(first)] : [])].join(
       ', ',
     ),
-    ...new Set(reports.flatMap(dimensionLines)),
+    ...new Set(reports.flatMap((report) => [...dimensionLines(report), ...extensionLines(report)])),
     ...reports.flatMap((report) => {
       const configuration = configurationOf(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];

@@ -22,3 +22,8 @@ export function relative(difference: number, to: number): string {
   const share = difference / to;
   return Number.isFinite(share) ? percent(share * 100) : UNKNOWN;
 }
+
+/** Bytes for people. */
+export function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(2)} GB`;
+}

@@ -9,7 +9,7 @@ import {
   type TracedTensor,
 } from '../../../src/plugin-api.js';
 import { cutBrick } from '../bricks/brick.js';
-import { graphToCut } from '../bricks/prepare-model.js';
+import { graphToCut } from '../bricks/decompose.js';
 import { sequencesOf } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
 import { edgesOf } from '../cut/layer-cut.js';

@@ -83,7 +83,7 @@ export const bertBase: ZooEntry = {
   published: {
     parameters: 109_482_240,
     multiplyAccumulates: 11_174_215_680,
-    source: `parameters: BertModel of bert-base-uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
+    source: `parameters: keras_hub/src/models/bert/bert_presets.py, bert_base_en_uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 12, hidden: 768, heads: 12, hasSegments: true }),
@@ -97,7 +97,7 @@ export const bertLarge: ZooEntry = {
   published: {
     parameters: 335_141_888,
     multiplyAccumulates: 39_461_060_608,
-    source: `parameters: BertModel of bert-large-uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
+    source: `parameters: keras_hub/src/models/bert/bert_presets.py, bert_large_en_uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 24, hidden: 1024, heads: 16, hasSegments: true }),
@@ -111,7 +111,7 @@ export const distilbert: ZooEntry = {
   published: {
     parameters: 66_362_880,
     multiplyAccumulates: 5_586_812_928,
-    source: `parameters: DistilBertModel of distilbert-base-uncased (the paper rounds to 66M); ${COUNTED}`,
+    source: `parameters: keras_hub/src/models/distil_bert/distil_bert_presets.py, distil_bert_base_en_uncased (the paper rounds to 66M); ${COUNTED}`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 6, hidden: 768, heads: 12, hasSegments: false }),

@@ -80,8 +80,8 @@ const SMALL: T5Size = { hidden: 512, layers: 6, heads: 8, feedForward: 2048 };
 const PAPER = 'Raffel et al., Exploring the Limits of Transfer Learning, JMLR 2020, arXiv:1910.10683';
 
 const SOURCE =
-  'parameters: T5EncoderModel and T5ForConditionalGeneration of t5-small, 35,330,816 and 60,506,624 (the paper rounds to ' +
-  '60 million), which share the word table; multiply-accumulates: the matrix products in appendix F of Hoffmann et al., ' +
+  'parameters: keras_hub/src/models/t5/t5_presets.py, t5_small_multi, 60,506,624 (the paper rounds to 60 million), of which ' +
+  'T5EncoderModel of t5-small has 35,330,816; both share the word table; multiply-accumulates: the matrix products in appendix F of Hoffmann et al., ' +
   'arXiv:2203.15556';
 
 export const t5SmallEncoder: ZooEntry = {

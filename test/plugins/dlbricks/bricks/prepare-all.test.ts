@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prepareAll } from '../../../../plugins/dlbricks/bricks/prepare-all.js';
-import { type CutSettings, prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { type CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { sampleSystem, SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type CutSettings, graphToCut, prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { type CutSettings, graphToCut } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';

@@ -21,7 +21,6 @@ const slow: ModelResult = {
   estimate: estimateOf('slow', 10.9),
   endToEnd: endToEndOf(0, 10, 5000, 10.4),
   graph: 'a graph',
-  preparingMs: 250,
 };
 const fast: ModelResult = { estimate: estimateOf('fast', 19.2), endToEnd: endToEndOf(1, 20, 2000, 19.6) };
 const partial: ModelResult = {
@@ -42,6 +41,8 @@ describe('a model in the report', () => {
       kernel_differences: null,
       assumed_inputs: [],
       dimensions: [],
+      extended: null,
+      not_extended: null,
       unique_bricks: 2,
       coverage: 1,
       estimate_ms: 10.9,
@@ -229,6 +230,7 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
     fc.record({
       readingMs: latency,
       preparingMs: latency,
+      preparingOfModelsMs: fc.array(latency, { maxLength: 3 }),
       bricksFirst: phase,
       bricksAgain: phase,
       modelsFirst: phase,

@@ -60,6 +60,7 @@ export function endToEndOf(
 export const COSTS: Costs = {
   readingMs: 250,
   preparingMs: 500,
+  preparingOfModelsMs: [250, 250, 250],
   bricksFirst: { nowMs: 3000, beforeMs: 250 },
   bricksAgain: { nowMs: 1500, beforeMs: 0 },
   modelsFirst: { nowMs: 6000, beforeMs: 1750 },

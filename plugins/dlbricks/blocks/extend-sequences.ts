@@ -1,0 +1,53 @@
+import type { Edge } from '../cut/layer-cut.js';
+
+/** Sequences of a graph, and what they read of each other. */
+export interface Sequences {
+  /** What each is: equal ones do the same. */
+  readonly sequences: readonly string[];
+  readonly edges: readonly Edge[];
+}
+
+/** The sequences of a graph with more blocks, or why they do not follow. */
+export type Extended =
+  | { readonly kind: 'extended'; readonly sequences: Sequences }
+  | { readonly kind: 'different'; readonly reason: string };
+
+function commonStart(one: readonly string[], other: readonly string[]): number {
+  const end = one.findIndex((sequence, index) => sequence !== other[index]);
+  return end < 0 ? one.length : end;
+}
+
+/**
+ * The sequences of a graph with `count` blocks, from those of the same graph with two and with three. The third block has to
+ * add sequences in one place, and they have to be those that stand before that place already.
+ */
+export function extendSequences(two: readonly string[], three: Sequences, count: number): Extended {
+  const { sequences, edges } = three;
+  const added = sequences.length - two.length;
+  if (added <= 0) return { kind: 'different', reason: 'a third block adds no kernels' };
+  const at = Math.min(commonStart(two, sequences), two.length);
+  const isInserted = two.slice(at).every((sequence, index) => sequence === sequences[at + added + index]);
+  if (!isInserted) return { kind: 'different', reason: 'with three blocks, other kernels come out than with two' };
+  const block = sequences.slice(at, at + added);
+  if (at < added || block.some((sequence, index) => sequence !== sequences[at - added + index])) {
+    return { kind: 'different', reason: 'the third block has other kernels than the second' };
+  }
+  const more = count - 3;
+  const shift = more * added;
+  const repeated = Array.from({ length: more }, () => block).flat();
+  const copies = Array.from({ length: more + 1 }, (_, copy) => copy * added);
+  const extended = edges.flatMap(([from, to]): readonly Edge[] => {
+    if (to < at) return [[from, to]];
+    if (to >= at + added) return [[from >= at ? from + shift : from, to + shift]];
+    // What a block reads of the one before it stands a block earlier; all else is before all blocks.
+    const moves = from >= at - added;
+    return copies.map((moved): Edge => [moves ? from + moved : from, to + moved]);
+  });
+  return {
+    kind: 'extended',
+    sequences: {
+      sequences: [...sequences.slice(0, at + added), ...repeated, ...sequences.slice(at + added)],
+      edges: extended,
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type Model, readNames } from '../../../src/plugin-api.js';
+import { nodeLabels } from './node-labels.js';
+
+type Graph = Model['graph'];
+
+/** Blocks of nodes, one after another, that do the same: the layers of a decoder. Each reads only itself, the one before, and what is before all. */
+export interface RepeatedBlocks {
+  /** Index of the first block's first node. */
+  readonly first: number;
+  /** Nodes of each. */
+  readonly length: number;
+  readonly count: number;
+}
+
+/** Fewer blocks are not worth a shortened graph: two of it with two and three have as many. */
+const LEAST_BLOCKS = 4;
+
+/** Distances between equal nodes that are tried as the length of a block. */
+const MOST_LENGTHS = 8;
+
+/** The distances between a node and the next one like it that cover the most nodes. */
+function likelyLengths(labels: readonly number[]): readonly number[] {
+  const last = new Map<number, number>();
+  const covered = new Map<number, number>();
+  for (const [index, label] of labels.entries()) {
+    const before = last.get(label);
+    if (before !== undefined) covered.set(index - before, (covered.get(index - before) ?? 0) + index - before);
+    last.set(label, index);
+  }
+  return [...covered]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, MOST_LENGTHS)
+    .map(([length]) => length);
+}
+
+/** Nodes from `first` to before `end`, of which each but the last `length` is like the one a length later. */
+interface Run {
+  readonly first: number;
+  readonly end: number;
+  readonly length: number;
+}
+
+function longestRun(labels: readonly number[], length: number): Run {
+  let best: Run = { first: 0, end: 0, length };
+  let first = 0;
+  for (let index = 0; index + length <= labels.length; index++) {
+    const isAlike = labels[index] === labels[index + length];
+    if (isAlike && index + 1 - first > best.end - length - best.first)
+      best = { first, end: index + 1 + length, length };
+    if (!isAlike) first = index + 1;
+  }
+  return best;
+}
+
+/** Whether the values of repeated nodes go where blocks may hand them. */
+class Wiring {
+  readonly #producer = new Map<string, number>();
+
+  constructor(private readonly graph: Graph) {
+    for (const [index, { outputs }] of graph.nodes.entries())
+      for (const name of outputs) this.#producer.set(name, index);
+  }
+
+  isOfBlocks(blocks: RepeatedBlocks): boolean {
+    const { first, length, count } = blocks;
+    for (let index = first; index < first + (count - 1) * length; index++) {
+      if (!this.#areAlike(index, blocks)) return false;
+    }
+    return this.#leavesFromLast(blocks);
+  }
+
+  /** Whether a node reads, in its block, what the same one of the next block reads in that. */
+  #areAlike(index: number, { first, length }: RepeatedBlocks): boolean {
+    const [one, next] = [this.graph.nodes[index], this.graph.nodes[index + length]];
+    const block = Math.floor((index - first) / length);
+    const others = next?.inputs ?? [];
+    return (one?.inputs ?? []).every((name, at) => {
+      const [from, fromNext] = [name, others[at] ?? ''].map((value) => this.#producer.get(value));
+      if (from === undefined || fromNext === undefined) return from === fromNext;
+      if (name === others[at]) return from < first;
+      // The first block reads from before all blocks what the others read from the one before them.
+      if (block === 0 && from < first) return fromNext >= first && fromNext < first + length;
+      return fromNext === from + length && from >= first + (block - 1) * length;
+    });
+  }
+
+  /** Whether nodes after the blocks read the last block only, and all blocks but the last have the same outputs of the model. */
+  #leavesFromLast({ first, length, count }: RepeatedBlocks): boolean {
+    const { nodes, outputs } = this.graph;
+    const lastBlock = first + (count - 1) * length;
+    const end = lastBlock + length;
+    const isInside = (name: string): boolean => {
+      const producer = this.#producer.get(name) ?? -1;
+      return producer >= first && producer < end;
+    };
+    for (const node of nodes.slice(end)) {
+      const inside = readNames(node).filter(isInside);
+      // What a subgraph reads is not renamed.
+      if (!inside.every((name) => (this.#producer.get(name) ?? -1) >= lastBlock && node.inputs.includes(name)))
+        return false;
+    }
+    const placesOf: string[][] = Array.from({ length: count }, () => []);
+    for (const name of outputs.filter(isInside)) {
+      const at = (this.#producer.get(name) ?? first) - first;
+      placesOf[Math.floor(at / length)]?.push(`${at % length} ${nodes[at + first]?.outputs.indexOf(name)}`);
+    }
+    const keys = placesOf.slice(0, -1).map((places) => places.sort().join());
+    return (
+      keys.every((key) => key === keys[0]) && (placesOf[0] ?? []).every((place) => placesOf.at(-1)?.includes(place))
+    );
+  }
+}
+
+/**
+ * Finds the blocks that most of a graph's nodes repeat, wherever they begin. Time is linear in the number of nodes, times
+ * the length of a block at worst.
+ *
+ * @returns undefined where there are none, or fewer than are worth a shortened graph
+ */
+export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlocks | undefined {
+  const labels = nodeLabels(graph);
+  const runs = likelyLengths(labels)
+    .map((length) => longestRun(labels, length))
+    .sort((a, b) => b.end - b.first - (a.end - a.first) || a.length - b.length);
+  const wiring = new Wiring(graph);
+  for (const { first: start, end, length } of runs) {
+    // A block begins anywhere in its period, and the first one may be read from far behind.
+    for (let first = start; first < start + 2 * length; first++) {
+      const blocks = { first, length, count: Math.floor((end - first) / length) };
+      if (blocks.count < LEAST_BLOCKS) break;
+      if (wiring.isOfBlocks(blocks)) return blocks;
+    }
+  }
+  return undefined;
+}

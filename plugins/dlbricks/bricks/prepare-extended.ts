@@ -1,0 +1,142 @@
+import {
+  type BenchmarkAgent,
+  byteLengthOf,
+  countLayers,
+  elementCount,
+  type LayerGraph,
+  type LoadedModel,
+  type Model,
+  type TensorType,
+} from '../../../src/plugin-api.js';
+import { extendSequences } from '../blocks/extend-sequences.js';
+import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
+import { shortenModel } from '../blocks/shorten-model.js';
+import { type CutSettings, decompose, endsOf } from './decompose.js';
+import { emptyCall } from './empty-call.js';
+import { footprintOf } from './footprint.js';
+import { handingOver } from './handing-over.js';
+import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
+
+/** Models with more bytes of weights are large. No ONNX file can hold more without further files: protobuf's limit. */
+export const LARGE_BYTES = 2 ** 31;
+
+/** How many blocks the shortened graphs have: their difference is one block. */
+const [FEWER, MORE] = [2, 3];
+
+/** A model that is going to be shortened. */
+export interface Shortening {
+  readonly blocks: RepeatedBlocks;
+  /** Of the whole model's weights. */
+  readonly wholeBytes: number;
+  /** Of the larger shortened graph's weights. */
+  readonly shortenedBytes: number;
+}
+
+/** How the kernels of a model were found. */
+export type Extension =
+  | ({ readonly kind: 'extended'; readonly optimizedWith: readonly number[] } & Shortening)
+  | { readonly kind: 'whole'; readonly reason: string };
+
+function bytesOf({ elementType, dims }: TensorType): number {
+  return byteLengthOf(elementType, elementCount(dims));
+}
+
+/** Bytes of a model's weights. */
+export function initializerBytes({ graph }: Model): number {
+  return [...graph.initializers.values()].reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+}
+
+/** Bytes of its largest one: a brick has no less. */
+export function largestInitializerBytes({ graph }: Model): number {
+  return Math.max(0, ...[...graph.initializers.values()].map(bytesOf));
+}
+
+/**
+ * What is left out of a model before it is optimized; looks at its graph only.
+ *
+ * @returns undefined where the whole is to be optimized
+ */
+export function shorteningOf(
+  { model, open }: Pick<LoadedModel, 'model' | 'open'>,
+  { cut, keepDynamic = false, shorten = 'large' }: Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten'>,
+): Shortening | undefined {
+  if (cut === 'layer' || shorten === 'never' || (keepDynamic && open !== undefined)) return undefined;
+  const wholeBytes = initializerBytes(model);
+  if (shorten === 'large' && wholeBytes <= LARGE_BYTES) return undefined;
+  const blocks = findRepeatedBlocks(model);
+  if (blocks === undefined) return undefined;
+  return { blocks, wholeBytes, shortenedBytes: initializerBytes(shortenModel(model, blocks, MORE).model) };
+}
+
+/** A model whose bricks follow from shortened graphs, or why they do not. */
+export type PreparedExtended =
+  | {
+      readonly kind: 'extended';
+      readonly decomposed: DecomposedModel;
+      readonly extension: Extension;
+      readonly costMs: number;
+    }
+  | { readonly kind: 'different'; readonly reason: string; readonly costMs: number };
+
+/** Types of the whole model's outputs: those of a block that was left out are those of a block that was not. */
+function outputTypes({ graph }: Model, outputOf: ReadonlyMap<string, string>, made: LayerGraph): readonly TensorType[] {
+  return graph.outputs.flatMap((name) => made.types.get(outputOf.get(name) ?? name) ?? []);
+}
+
+/**
+ * Has the runtime optimize a model with two and with three of its blocks, and extends their bricks to all blocks. Where the third
+ * block has other kernels than the second, nothing is extended.
+ *
+ * @throws PlatformError as `BenchmarkAgent.optimize`
+ */
+export async function prepareExtended(
+  loaded: LoadedModel,
+  shortening: Shortening,
+  settings: CutSettings,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+): Promise<PreparedExtended> {
+  const { model } = loaded;
+  const { blocks, wholeBytes } = shortening;
+  const prepared = async (keep: number) => {
+    const { model: short, outputOf } = shortenModel(model, blocks, keep);
+    const shortened = { ...loaded, model: short, open: undefined, weights: undefined };
+    return { ...(await decompose(shortened, settings, agent, signal, wholeBytes)), outputOf };
+  };
+  const [two, three] = [await prepared(FEWER), await prepared(MORE)];
+  const costMs = two.costMs + three.costMs;
+  const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
+    return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
+  };
+  const { bricks, roughMs, recipe } = three.decomposed;
+  const inOrder = { sequences: namesOf(three), edges: recipe.edges };
+  const extended = extendSequences(namesOf(two), inOrder, blocks.count);
+  if (extended.kind === 'different') return { ...extended, costMs };
+  const indexOf = new Map(recipe.bricks.map(({ signature }, index) => [signature, index]));
+  const [fewerBytes, moreBytes] = [footprintOf(two.graph), footprintOf(three.graph)];
+  const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
+  const ends = endsOf(model);
+  const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
+  const isTogether = recipe.footprint_bytes !== undefined;
+  const handed = isTogether ? handingOver(outputTypes(model, three.outputOf, three.graph)) : undefined;
+  return {
+    kind: 'extended',
+    decomposed: {
+      bricks,
+      roughMs,
+      call,
+      handingOver: handed,
+      recipe: {
+        ...recipe,
+        layers: countLayers(model),
+        call: call.signature,
+        ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
+        ...(isTogether && { footprint_bytes: roundedFootprint(footprint) }),
+        sequences: extended.sequences.sequences.map((signature) => indexOf.get(signature) ?? 0),
+        edges: extended.sequences.edges.map(([from, to]): [number, number] => [from, to]),
+      },
+    },
+    extension: { kind: 'extended', optimizedWith: [FEWER, MORE], ...shortening },
+    costMs,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Limits, LoadedModel } from '../../src/plugin-api.js';
+import type { CutSettings } from './bricks/decompose.js';
+import { initializerBytes, LARGE_BYTES, largestInitializerBytes, shorteningOf } from './bricks/prepare-extended.js';
+import { counted, gigabytes } from './report/words.js';
+
+/** What decides how many bytes are built. */
+interface Building extends CutSettings {
+  readonly limits: Limits;
+  readonly measureEndToEnd: boolean;
+}
+
+/**
+ * What will be built of a large model, in bytes; told before anything is built.
+ *
+ * @returns undefined for models that are not large
+ */
+export function bytesNote(loaded: LoadedModel, building: Building): string | undefined {
+  const { name, model } = loaded;
+  const wholeBytes = initializerBytes(model);
+  if (wholeBytes <= LARGE_BYTES) return undefined;
+  const { measureEndToEnd, limits } = building;
+  const shortening = shorteningOf(loaded, building);
+  const parts = [`${name}: ${gigabytes(wholeBytes)} of weights`];
+  if (shortening !== undefined) {
+    const { blocks, shortenedBytes } = shortening;
+    const block = `${counted(blocks.count, 'repeated block')} of ${counted(blocks.length, 'layer')}`;
+    parts.push(`${block}: graphs with ${gigabytes(shortenedBytes)} at most are optimized`);
+  } else if (building.cut === 'kernel') parts.push('its whole graph is optimized');
+  parts.push(`its largest weight has ${gigabytes(largestInitializerBytes(model))}`);
+  const limit = gigabytes(limits.memoryLimitBytes);
+  parts.push(`the limit of a measurement is ${limit}`);
+  if (measureEndToEnd && wholeBytes > limits.memoryLimitBytes)
+    parts.push('so that the whole model will not be measured');
+  return parts.join('; ');
+}

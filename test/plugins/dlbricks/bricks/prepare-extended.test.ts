@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { shorteningOf } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
+import { prepareModel, type PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { countsOf } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { bytesNote } from '../../../../plugins/dlbricks/bytes-note.js';
+import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import type { Benchmark } from '../../../../src/measurement/benchmark.js';
+import { modelOf, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
+import { type LoadedModel, loadModel } from '../../../../src/registry/load-model.js';
+import { agentForSuite } from '../../../agent/support/running-agent.js';
+import { LIMITS, SYSTEM } from '../../../store/sample-measurement.js';
+import { chainModel } from '../support/chain-model.js';
+import { smallDecoder } from '../support/small-decoder.js';
+
+const SETTINGS: CutSettings = { cut: 'kernel', runOptions: SYSTEM.runOptions };
+
+function prepared(loaded: LoadedModel, agent: BenchmarkAgent, shorten: 'always' | 'never'): Promise<PreparedModel> {
+  return prepareModel(loaded, { ...SETTINGS, shorten }, agent, new AbortController().signal);
+}
+
+/** How often each brick occurs. */
+function countsBySignature({ recipe }: PreparedModel): ReadonlyMap<string, number> {
+  const counts = countsOf(recipe);
+  return new Map(recipe.bricks.map(({ signature }, index) => [signature, counts[index] ?? 0] as const).toSorted());
+}
+
+/** What a recipe has beside bricks and their order. */
+function aroundBricks({ recipe: { name, layers, call, handing_over: handed, footprint_bytes: bytes } }: PreparedModel) {
+  return { name, layers, call, handed, bytes };
+}
+
+describe('a model whose blocks are optimized only two and three times', { timeout: 120_000 }, () => {
+  const agent = agentForSuite();
+
+  for (const [phase, precision] of [
+    ['prefill', 'float32'],
+    ['decode', 'float32'],
+    ['prefill', 'int4'],
+    ['decode', 'int4'],
+  ] as const) {
+    test(`has the bricks of the whole one, as often, in the real runtime: ${phase}, ${precision}`, async () => {
+      const loaded = smallDecoder(phase, 6, precision);
+      const [extended, whole] = [
+        await prepared(loaded, agent().client, 'always'),
+        await prepared(loaded, agent().client, 'never'),
+      ];
+      assert.deepEqual(
+        extended.extension?.kind === 'extended' ? extended.extension.blocks.count : extended.extension,
+        6,
+      );
+      assert.equal(whole.extension, undefined);
+      assert.deepEqual(countsBySignature(extended), countsBySignature(whole));
+      assert.deepEqual(aroundBricks(extended), aroundBricks(whole));
+      const { edges } = extended.recipe;
+      assert.equal(edges.length, whole.recipe.edges.length);
+      assert.ok(edges.every(([from, to]) => from < to && to < extended.recipe.sequences.length));
+    });
+  }
+});
+
+describe('shortening', () => {
+  test('is given up where the third block has no kernels like the second, and the whole is optimized', async () => {
+    const asked: number[] = [];
+    const optimizedOf = (benchmark: Benchmark) => {
+      const blocks = modelOf(benchmark, 'x').graph.nodes.filter(({ opType }) => opType === 'Softmax').length;
+      asked.push(blocks);
+      const made = blocks === 3 ? weightlessBenchmark(chainModel('Relu')) : benchmark;
+      return { benchmark: made, values: new Map(), costMs: 1 };
+    };
+    const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+    const { extension, recipe } = await prepared(smallDecoder('prefill', 5), agent, 'always');
+    assert.deepEqual(asked, [2, 3, 5]);
+    assert.ok(extension?.kind === 'whole' && /adds no kernels/.test(extension.reason));
+    assert.equal(recipe.layers, recipe.sequences.length);
+  });
+
+  test('is for large models by default, and for none that is small', () => {
+    assert.equal(shorteningOf(smallDecoder('prefill', 6), SETTINGS), undefined);
+    assert.equal(shorteningOf(smallDecoder('prefill', 6), { ...SETTINGS, shorten: 'always' })?.blocks.count, 6);
+    assert.equal(shorteningOf(smallDecoder('prefill', 6), { ...SETTINGS, cut: 'layer', shorten: 'always' }), undefined);
+  });
+
+  for (const phase of ['prefill', 'decode']) {
+    test(`has the decoder of 8 billion parameters need a fifth of its 32 GB (${phase}), and says so before`, async () => {
+      const loaded = await loadModel(`zoo:llama_8b_${phase}`, { batch: 1 });
+      const { blocks, wholeBytes, shortenedBytes } = shorteningOf(loaded, SETTINGS) ?? assert.fail();
+      // 32 layers, 8,030,261,248 parameters of 4 bytes: a published count, see llama.ts. Shapes and indices add a little.
+      assert.equal(blocks.count, 32);
+      assert.ok(wholeBytes >= 4 * 8_030_261_248 && wholeBytes < 4 * 8_030_261_248 * 1.00001);
+      assert.ok(shortenedBytes < wholeBytes / 4);
+      const building = { ...SETTINGS, limits: { ...LIMITS, memoryLimitBytes: 8e9 }, measureEndToEnd: true };
+      const note = bytesNote(loaded, building) ?? '';
+      assert.match(
+        note,
+        /^llama_8b_\w+: 32\.12 GB of weights; 32 repeated blocks of \d+ layers: graphs with 6\.8\d GB/,
+      );
+      assert.match(
+        note,
+        /largest weight has 2\.10 GB; the limit of a measurement is 8\.00 GB; so that the whole model/,
+      );
+    });
+  }
+});
