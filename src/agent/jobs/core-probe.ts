@@ -19,10 +19,14 @@ const [LOOK_MS, MOST_LOOKS] = [5, 20];
 const IDLE_SHARE = 0.5;
 
 /**
- * Time of runs on a shared core that a process drops: so much, and this share of the time of its other runs. Neighbours come and
- * go within a quarter of a second to some seconds (docs/measuring.md). A core that stays shared is measured as it is.
+ * Time that a process loses to a shared core, in runs that it drops and in waiting: so much, and this share of the time of its
+ * other runs. Neighbours come and go within a quarter of a second to some seconds (docs/measuring.md). A core that stays shared
+ * is measured as it is.
  */
 const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
+
+/** Between two probes while nothing runs. */
+const POLL_MS = 5;
 
 /** Tells whether something that the operating system does not see slows the cores of this process. */
 export interface CoreProbe {
@@ -34,6 +38,13 @@ export interface CoreProbe {
   count(runMs: number, isShared: boolean): void;
   /** Whether runs on a shared core are dropped; false where that would take too long. */
   readonly isPatient: boolean;
+  /**
+   * Waits until the core is no longer shared, as long as it is patient. Nothing runs meanwhile.
+   *
+   * @param probeNs the last probe
+   * @returns the last probe of all
+   */
+  untilAlone(threads: number, probeNs: number): Promise<number>;
 }
 
 /**
@@ -85,6 +96,17 @@ export class WorkProbe implements CoreProbe {
 
   get isPatient(): boolean {
     return this.#sharedMs < MOST_DROPPED_MS + MOST_DROPPED_SHARE * this.#aloneMs;
+  }
+
+  async untilAlone(threads: number, probeNs: number): Promise<number> {
+    let lastNs = probeNs;
+    while (this.isShared(lastNs) && this.isPatient) {
+      const startNs = this.nowNs();
+      await setTimeout(POLL_MS);
+      lastNs = await this.take(threads);
+      this.count(Number(this.nowNs() - startNs) / 1e6, true);
+    }
+    return lastNs;
   }
 
   #time(): number {

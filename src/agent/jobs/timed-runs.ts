@@ -163,8 +163,9 @@ export async function timeRuns(
   const taken: ProbedRun[] = [];
   const count = new RunCount(plan, coreProbe);
   const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
-  let beforeNs = await coreProbe.take(plan.threads);
+  let lastNs = await coreProbe.take(plan.threads);
   while (!count.isEnoughWith(NOTHING)) {
+    const beforeNs = await coreProbe.untilAlone(plan.threads, lastNs);
     const group: TimedRun[] = [];
     let groupMs = 0;
     do {
@@ -178,7 +179,7 @@ export async function timeRuns(
       taken.push({ ...run, probeNs });
       count.add(runDurationMs(run), coreProbe.isShared(probeNs));
     }
-    beforeNs = afterNs;
+    lastNs = afterNs;
   }
   const kept = counted(taken, plan, coreProbe);
   const runsDone = warmups.length + kept.runs.length;

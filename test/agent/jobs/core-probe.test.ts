@@ -75,4 +75,30 @@ describe('a probe of the core', () => {
     probe.count(50, true);
     assert.equal(probe.isPatient, false);
   });
+
+  /** A probe whose work takes 100 ns while it becomes warm and so long later; each read of the clock takes as long. */
+  async function sharedAfterwards(workNs: () => number) {
+    let [nowNs, isWarm] = [0, false];
+    const probe = new WorkProbe(() => BigInt((nowNs += isWarm ? workNs() : 100)));
+    await probe.take(1);
+    isWarm = true;
+    return probe;
+  }
+
+  it('waits until the core is free', async () => {
+    let reads = 0;
+    const probe = await sharedAfterwards(() => (reads++ < 50 ? 170 : 100));
+    const sharedNs = await probe.take(1);
+    assert.deepEqual([sharedNs, probe.isShared(sharedNs)], [170, true]);
+    assert.equal(await probe.untilAlone(1, sharedNs), 100);
+    assert.ok(reads > 50);
+  });
+
+  it('waits no longer than it is patient, and not at all after that', async () => {
+    const probe = await sharedAfterwards(() => 200);
+    probe.count(1999.999, true);
+    assert.equal(await probe.untilAlone(1, await probe.take(1)), 200);
+    assert.equal(probe.isPatient, false);
+    assert.equal(await probe.untilAlone(1, 999), 999);
+  });
 });

@@ -14,9 +14,12 @@ interface Machine {
   readonly settleMs?: number;
   readonly reportMs?: number;
   readonly failingRun?: number;
-  /** What the probes say, before the first timed run and after each; above 1 the core is shared; the last one goes on. */
+  /**
+   * What the probes say, before the first timed run, after each, and every 10 ms of waiting; above 1 the core is shared; the
+   * last one goes on.
+   */
   readonly probes?: readonly number[];
-  /** Time of runs on a shared core that may be dropped. */
+  /** Time that may be lost to a shared core. */
   readonly patienceMs?: number;
   readonly threads?: number;
 }
@@ -39,6 +42,7 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
   let runs = 0;
   let closed = 0;
   const reports: MeasureProgress[] = [];
+  const probe = (): number => probes[Math.min(probed++, probes.length - 1)] ?? 0;
   const later = (ms: number): Promise<void> => {
     nowMs += ms;
     return Promise.resolve();
@@ -73,11 +77,20 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     peakMemoryBytes: () => 123,
     watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
     coreProbe: {
-      take: () => Promise.resolve(probes[Math.min(probed++, probes.length - 1)] ?? 0),
+      take: () => Promise.resolve(probe()),
       isShared: (ns) => ns > 1,
       count: (ms, isShared) => void (sharedMs += isShared ? ms : 0),
       get isPatient() {
         return sharedMs < patienceMs;
+      },
+      async untilAlone(_threads, probeNs) {
+        let last = probeNs;
+        while (last > 1 && sharedMs < patienceMs) {
+          await later(10);
+          sharedMs += 10;
+          last = probe();
+        }
+        return last;
       },
     },
     recorder: new SpanRecorder('NO_TRACE'),
@@ -124,11 +137,20 @@ describe('measuring', () => {
   describe('on a core that another machine shares at times', () => {
     const plan = { warmupRuns: 0, runs: 4, minRuns: 2, timeBudgetMs: 1000 };
 
-    test('runs beside a slow probe, before or after, do not count, and others take their place', async () => {
-      // Probes: 1 before the first run, then one after each run.
-      const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 1, 1, 1, 1] }, plan);
-      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 4, 5, 6] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 2, sharedShare: 0 });
+    test('a run before a slow probe does not count, and another takes its place when the core is free again', async () => {
+      // Probes: 1 before the first run, one after each run, and after the slow one two while nothing runs.
+      const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 5, 1, 1] }, plan);
+      assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 3, 4, 5] });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 0 });
+      // Five runs, and 20 ms of waiting.
+      assert.equal(measured.costMs, 15 + 20);
+    });
+
+    test('nothing runs while the core is shared from the start, and waiting ends with patience', async () => {
+      const free = await measureOn({ runMs: [1], probes: [9, 9, 9, 1] }, plan);
+      assert.deepEqual([free.measured.conditions?.droppedRuns, free.measured.costMs], [0, 4 + 30]);
+      const never = await measureOn({ runMs: [1], probes: [9], patienceMs: 100 }, plan);
+      assert.deepEqual([never.measured.conditions?.sharedShare, never.measured.costMs], [1, 4 + 100]);
     });
 
     test('the latency does not decide', async () => {
