@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { outcomesOf } from '../../../src/agent/jobs/measure-bricks.js';
-import type { Composite } from '../../../src/composite/composite.js';
-import type { ProfiledKernel } from '../../../src/predictor/profile.js';
+import { describe, test } from 'node:test';
+import type { MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
+import { measureBricks, outcomesOf } from '../../../src/agent/jobs/measure-bricks.js';
+import { type Composite, compositeOf } from '../../../src/composite/composite.js';
+import type { Predictor } from '../../../src/predictor/predictor.js';
+import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
+import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
+import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { setupOf } from '../support/measure-one.js';
+import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 function kernel(name: string, durationNs: number, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
   const tensors = { inputDims: [], outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32' };
@@ -20,4 +26,69 @@ test('every kernel that was watched costs as much as an idle one, those of subgr
     outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
     ['0.003000', '0.009000'],
   );
+});
+
+describe("a profile that is not the composite's", () => {
+  /** Measures one brick with a runtime that keeps this profile. The plan asks for a warm-up and three runs. */
+  function measureWith(profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[]) {
+    const { nodesOf, idleNodes } = compositeOf([relu], 0);
+    const kernels = [...nodesOf.flat(), ...idleNodes].map((name) => kernel(name, 5000));
+    const kept = profile(Array.from({ length: 4 }, () => ({ durationNs: 20_000, kernels })));
+    const run = { execute: () => Promise.resolve(), evaluate: () => Promise.resolve(new Map()) };
+    const model = { prepare: () => run, close: () => Promise.resolve() };
+    const predictor: Predictor = {
+      framework: { name: 'fake', version: '1.0.0' },
+      inlineLimitBytes: 2 ** 20,
+      mapsWeightFiles: false,
+      open: () => Promise.resolve(model),
+      openProfiled: () => Promise.resolve({ ...model, profile: () => Promise.resolve(kept) }),
+      optimize: () => Promise.reject(new Error('nothing here optimizes')),
+    };
+    return withTemporaryFolder((temporaryFolder) => {
+      const context: MeasureContext = {
+        predictor,
+        temporaryFolder,
+        nowNs: () => 0n,
+        settle: () => Promise.resolve(),
+        peakMemoryBytes: () => 1,
+        watchConditions: () => () => undefined,
+        coreProbe: {
+          take: () => Promise.resolve(1),
+          isShared: () => false,
+          count: () => undefined,
+          isPatient: true,
+          untilAlone: (_threads, probeNs) => Promise.resolve(probeNs),
+        },
+        recorder: new SpanRecorder('NO_TRACE'),
+        onProgress: () => Promise.resolve(),
+      };
+      const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
+      return measureBricks({ kind: 'measure-bricks', bricks: [relu], paddingBytes: 0, ...setup }, context);
+    });
+  }
+
+  async function failureOf(profile: Parameters<typeof measureWith>[0]): Promise<string> {
+    const [measured] = await measureWith(profile);
+    return measured?.outcome.kind === 'failure' ? measured.outcome.message : `no failure: ${measured?.outcome.kind}`;
+  }
+
+  test('is a failure of its bricks that says how many runs it lacks', async () => {
+    assert.match(await failureOf((runs) => runs.slice(1)), /kept a profile of 3 runs out of 4; ask for fewer runs/);
+    assert.match(await failureOf(() => []), /kept a profile of 0 runs out of 4/);
+  });
+
+  test('is a failure that names the node that it lacks, also where all names are foreign', async () => {
+    const without = (run: ProfiledRun): ProfiledRun => ({ ...run, kernels: run.kernels.slice(1) });
+    assert.match(
+      await failureOf((runs) => [...runs.slice(0, 3), ...runs.slice(3).map(without)]),
+      /no event of node b0/,
+    );
+    const foreign = (run: ProfiledRun): ProfiledRun => ({ ...run, kernels: [kernel('another', 5000)] });
+    assert.match(await failureOf((runs) => runs.map(foreign)), /no event of node idle0/);
+  });
+
+  test('and one that is whole has samples', async () => {
+    const [measured] = await measureWith((runs) => runs);
+    assert.deepEqual(measured?.outcome.kind === 'samples' && measured.outcome.runMs, [0.005, 0.005, 0.005]);
+  });
 });

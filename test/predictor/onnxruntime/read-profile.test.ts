@@ -102,6 +102,14 @@ describe("the runtime's profile", () => {
     });
   });
 
+  test('is refused where its end is cut off', async () => {
+    const whole = `[\n${JSON.stringify(node('a', 'Conv', 1, 1))},\n${JSON.stringify(run(0, 2))}`;
+    assert.equal((await readText(whole)).length, 1);
+    await assert.rejects(readText(whole.slice(0, -9)), (error) => {
+      return error instanceof PlatformError && /^the runtime's profile is not understood/.test(error.message);
+    });
+  });
+
   test('may name operators and element types like what every object has', async () => {
     for (const name of INHERITED_NAMES) {
       const event = `{"cat":"Node","dur":1,"ts":1,"name":"a_kernel_time","args":{"op_name":"${name}","output_type_shape":[{"${name}":[1]}]}}`;
