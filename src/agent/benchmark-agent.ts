@@ -18,6 +18,8 @@ export interface MeasureRequest {
   readonly limits: Limits;
   /** Context of a benchmark that is measured together with others in one session; absent: in a session of its own. */
   readonly context?: Context | undefined;
+  /** Bytes that the model touches in one run; the same for all of its bricks, which therefore run together. */
+  readonly modelBytes?: number | undefined;
 }
 
 /** The measurement of one of several requests. */

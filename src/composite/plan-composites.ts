@@ -9,6 +9,8 @@ import { type Operators, operatorsOf } from './operators-of.js';
 export interface BrickInContext {
   readonly benchmark: Benchmark;
   readonly context: Context;
+  /** Bytes that its model touches in one run, unrounded; 0 where it is not known. */
+  readonly modelBytes: number;
 }
 
 /** Bricks that go into one graph. */
@@ -46,6 +48,7 @@ const COPIES_OF_WEIGHTS = 2;
 interface Facts {
   readonly index: number;
   readonly footprintBytes: number;
+  readonly modelBytes: number;
   readonly weightBytes: number;
   readonly activationBytes: number;
   readonly operators: Operators;
@@ -57,10 +60,11 @@ function bytesOf({ inputs }: Benchmark, role: 'weight' | 'activation'): number {
     .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
-function factsOf({ benchmark, context }: BrickInContext, index: number): Facts {
+function factsOf({ benchmark, context, modelBytes }: BrickInContext, index: number): Facts {
   return {
     index,
     footprintBytes: context.footprintBytes,
+    modelBytes,
     weightBytes: bytesOf(benchmark, 'weight'),
     // Outputs are about as large as inputs.
     activationBytes: 2 * bytesOf(benchmark, 'activation'),
@@ -68,8 +72,15 @@ function factsOf({ benchmark, context }: BrickInContext, index: number): Facts {
   };
 }
 
-/** Bricks that are collected for one graph. */
+/**
+ * Bricks that are collected for one graph: of any models where everything is cold, else of one model. Other machines use
+ * the same last-level cache on a shared host, so that data is gone after some milliseconds (docs/measuring.md). As much time has to pass
+ * between two runs of a brick as in its model, and the runtime has to place outputs as close together.
+ */
 class Collected {
+  readonly footprintBytes: number;
+  readonly #modelBytes: number;
+  readonly #isCold: boolean;
   readonly bricks: Facts[] = [];
   readonly #opsets = new Map<string, number>();
   readonly #standard = new Set<string>();
@@ -79,25 +90,29 @@ class Collected {
   #nodes = 0;
 
   constructor(
-    readonly footprintBytes: number,
+    { footprintBytes, modelBytes }: Facts,
     private readonly limits: PlanLimits,
-  ) {}
+  ) {
+    this.footprintBytes = footprintBytes;
+    this.#modelBytes = modelBytes;
+    this.#isCold = footprintBytes >= coldFootprintBytes(limits.cacheBytes);
+  }
 
   /** Whether a brick may be added. */
   takes(brick: Facts): boolean {
     if (this.bricks.length === 0) return true;
     if (brick.footprintBytes !== this.footprintBytes) return false;
+    if (!this.#isCold && brick.modelBytes !== this.#modelBytes) return false;
     return this.#fits(brick) && this.#meansTheSame(brick.operators);
   }
 
   #fits({ weightBytes, activationBytes, operators }: Facts): boolean {
-    const { memoryLimitBytes, cacheBytes, runs } = this.limits;
+    const { memoryLimitBytes, runs } = this.limits;
     const weights = this.#weightBytes + weightBytes;
     const arena = Math.max(this.#arenaBytes, activationBytes);
     if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
     if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MOST_EVENTS) return false;
-    const isCold = this.footprintBytes >= coldFootprintBytes(cacheBytes);
-    return isCold || weights + arena <= this.footprintBytes * MOST_EXCESS;
+    return this.#isCold || weights + arena <= this.footprintBytes * MOST_EXCESS;
   }
 
   /** Whether every operator, new or present, has the same definition in the newer opset as in its own. */
@@ -145,7 +160,7 @@ export function planComposites(bricks: readonly BrickInContext[], limits: PlanLi
     // The newest composite with room for it, so that neighbours stay together.
     let collected = open.findLast((one) => one.takes(facts));
     if (collected === undefined) {
-      collected = new Collected(facts.footprintBytes, limits);
+      collected = new Collected(facts, limits);
       open.push(collected);
     }
     collected.add(facts);

@@ -13,8 +13,9 @@ export interface Wanted extends MeasurementSetup {
 }
 
 /** Key of a request's measurement. */
-export function wantedOf({ benchmark, context, ...rest }: MeasureRequest): Wanted {
-  return { signature: benchmark.signature, ...rest, ...(context === undefined ? {} : { context }) };
+export function wantedOf({ benchmark, context, runOptions, protocol, occasion, limits }: MeasureRequest): Wanted {
+  const wanted = { signature: benchmark.signature, runOptions, protocol, occasion, limits };
+  return context === undefined ? wanted : { ...wanted, context };
 }
 
 /** Whether a measurement can be reused. A failure can, unless the limit that caused it has been raised. */

@@ -11,13 +11,14 @@ const LIMITS: PlanLimits = { memoryLimitBytes: 8192 * MIB, cacheBytes: 32 * MIB,
 
 interface Wish {
   readonly footprintMib?: number;
+  readonly modelBytes?: number;
   readonly weightMib?: number;
   readonly opType?: string;
   readonly opset?: number;
 }
 
 /** By default it is cold, being 1.5 times the cache. */
-function brick({ footprintMib = 48, weightMib = 0, opType = 'Mul', opset = 17 }: Wish): BrickInContext {
+function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, opType = 'Mul', opset = 17 }: Wish): BrickInContext {
   const elements = Math.max(1, (weightMib * MIB) / 4);
   const benchmark = benchmarkOf({
     inputs: { x: { dims: [1] }, w: { dims: [elements], role: 'weight' } },
@@ -25,7 +26,7 @@ function brick({ footprintMib = 48, weightMib = 0, opType = 'Mul', opset = 17 }:
     outputs: ['y'],
   });
   const model = encodeModelToBytes({ ...parseModel(benchmark.model, 'brick'), opsets: new Map([['', opset]]) });
-  return { benchmark: { ...benchmark, model }, context: { footprintBytes: footprintMib * MIB } };
+  return { benchmark: { ...benchmark, model }, context: { footprintBytes: footprintMib * MIB }, modelBytes };
 }
 
 function groupsOf(bricks: readonly BrickInContext[], limits: Partial<PlanLimits> = {}): readonly (readonly number[])[] {
@@ -61,6 +62,14 @@ describe('bricks that go into one graph', () => {
       groupsOf(bricks).map((group) => group.length),
       [3, 3],
     );
+  });
+
+  test('are of one model where a cache may still hold what it reads, and of any where all is cold', () => {
+    const ofModels = (footprintMib: number): readonly BrickInContext[] => {
+      return [7, 9, 7].map((modelBytes) => brick({ footprintMib, modelBytes }));
+    };
+    assert.deepEqual(groupsOf(ofModels(4)), [[0, 2], [1]]);
+    assert.deepEqual(groupsOf(ofModels(48)), [[0, 1, 2]]);
   });
 
   test('have no more events than a profile keeps', () => {

@@ -47,6 +47,7 @@ function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
     brick,
     recipe: { signature, operators: [...operators], ...(context && { context }) },
     context: footprintBytes === undefined ? undefined : { footprintBytes: footprintClass(footprintBytes, cacheBytes) },
+    modelBytes: footprintBytes,
   };
 }
 

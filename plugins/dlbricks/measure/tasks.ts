@@ -37,10 +37,10 @@ function taskOf(
   benchmark: Benchmark,
   occasion: number,
   { runOptions, protocol: ofModels, limits }: MeasureSettings,
-  roughMs = 0,
+  { roughMs = 0, modelBytes }: Partial<Pick<BrickOfModel, 'roughMs' | 'modelBytes'>> = {},
 ): Task {
   const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-  const request = { benchmark, runOptions: options, protocol, occasion, limits, context };
+  const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes };
   const work = expectedMsOfBrick({ roughMs, weightBytes: weightBytesOf(benchmark.inputs) }, ofModels);
   return { label, request, work };
 }
@@ -51,6 +51,8 @@ export interface BrickOfModel {
   readonly recipe: BrickRecipe;
   /** See contextOf. */
   readonly context: Need['context'];
+  /** Footprint of its model, where it is measured together with others. */
+  readonly modelBytes: number | undefined;
   /** Its latency in order of magnitude, where its graph was cut here; ms. */
   readonly roughMs?: number | undefined;
 }
@@ -60,12 +62,12 @@ export interface BrickOfModel {
  */
 export function brickTasks(
   label: string,
-  { brick, recipe, context, roughMs }: BrickOfModel,
+  { brick, recipe, context, ...ofModel }: BrickOfModel,
   occasion: number,
   settings: MeasureSettings,
 ): readonly Task[] {
   const { benchmark, baseline } = brickNeeds(recipe, context, settings.protocol);
-  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings, roughMs);
+  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings, ofModel);
   if (baseline === undefined || brick.copies === undefined || occasion > FIRST_OCCASION) return [own];
   return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
@@ -85,7 +87,8 @@ export function bricksOfModel({ recipe, bricks, roughMs }: PreparedModel, system
   const context = contextOf(recipe, system);
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
     const ofRecipe = recipe.bricks[index];
-    return ofRecipe === undefined ? [] : [{ brick, recipe: ofRecipe, context, roughMs: roughMs[index] }];
+    if (ofRecipe === undefined) return [];
+    return [{ brick, recipe: ofRecipe, context, modelBytes: recipe.footprint_bytes, roughMs: roughMs[index] }];
   });
 }
 

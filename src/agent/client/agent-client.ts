@@ -91,8 +91,8 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     if (first === undefined) return;
     const { runOptions, limits } = first.request;
     const message = {
-      bricks: together.flatMap(({ request: { benchmark, context } }) => {
-        return context === undefined ? [] : [wire.toWireBrick({ benchmark, context })];
+      bricks: together.flatMap(({ request: { benchmark, context, modelBytes = 0 } }) => {
+        return context === undefined ? [] : [wire.toWireBrick({ benchmark, context, modelBytes })];
       }),
       runOptions,
       protocol: wire.toWireProtocol(first.request),

@@ -108,14 +108,18 @@ export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemo
   return check(setupSchema, setup, 'protocol');
 }
 
-export function toWireBrick({ benchmark, context }: BrickInContext): wire.Brick {
-  return { benchmark: toWireBenchmark(benchmark), footprintBytes: BigInt(context.footprintBytes) };
+export function toWireBrick({ benchmark, context, modelBytes }: BrickInContext): wire.Brick {
+  return {
+    benchmark: toWireBenchmark(benchmark),
+    footprintBytes: BigInt(context.footprintBytes),
+    modelBytes: BigInt(modelBytes),
+  };
 }
 
 /** @throws PlatformError `usage` */
-export function fromWireBrick({ benchmark, footprintBytes }: wire.Brick): BrickInContext {
+export function fromWireBrick({ benchmark, footprintBytes, modelBytes }: wire.Brick): BrickInContext {
   const context = check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'brick');
-  return { benchmark: fromWireBenchmark(benchmark), context };
+  return { benchmark: fromWireBenchmark(benchmark), context, modelBytes: Number(modelBytes) };
 }
 
 export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {
