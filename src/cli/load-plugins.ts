@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.js';
+import { openRegularFile } from '../base/regular-file.js';
 import type { Plugin } from '../evaluation/plugin.js';
 
 /** Built beside src: dist/plugins. */
@@ -13,6 +14,9 @@ const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** What a package is called that is a plugin. */
 const PACKAGE = /^mlmodelscope-plugin-/;
+
+/** Far larger than any bundle of JavaScript. */
+const MOST_FILE_BYTES = 64 * 2 ** 20;
 
 /** What every plugin has; the rest is looked at where it is used. */
 const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
@@ -34,11 +38,23 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
 }
 
 async function fileOf(path: string): Promise<string> {
-  return (await stat(path)).isDirectory() ? join(path, 'index.js') : path;
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.isDirectory() === true ? join(path, 'index.js') : path;
+}
+
+/** An import of a pipe or device never ends, and no signal ends it. @throws Error with what was found instead */
+async function requireModule(file: string): Promise<void> {
+  const opened = await openRegularFile(file);
+  if (!opened.ok) throw new Error(`expected a file of JavaScript at ${file}, found ${opened.found}`);
+  await opened.file.close();
+  if (opened.byteLength <= MOST_FILE_BYTES) return;
+  throw new Error(`${file} has ${opened.byteLength} bytes; a plugin's file has at most ${MOST_FILE_BYTES}`);
 }
 
 async function load(path: string): Promise<Plugin> {
-  const { default: plugin } = (await import(pathToFileURL(await fileOf(path)).href)) as { default?: unknown };
+  const file = await fileOf(path);
+  await requireModule(file);
+  const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   const result = pluginSchema.safeParse(plugin);
   if (!result.success) throw new Error('its default export is no plugin: it has no name and version');
   return plugin as Plugin;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deadline, workplace, type Workplace } from './support/command.js';
@@ -84,6 +85,30 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
   it('that is not there is a warning as well', async (t) => {
     const { stderr, code } = await (await workplace(t)).run(['--plugin', 'nowhere', 'version']);
     assert.equal(code, 0);
-    assert.match(stderr, /^warning: the plugin at nowhere does not load: ENOENT/);
+    assert.match(stderr, /^warning: the plugin at nowhere does not load: .* found no such file$/m);
   });
+
+  it(
+    'that is no file, or a folder with none, is a warning at once',
+    { skip: process.platform === 'win32' },
+    async (t) => {
+      const place = await workplace(t);
+      execFileSync('mkfifo', [place.path('pipe')]);
+      await mkdir(place.path('config/plugins/mine'), { recursive: true });
+      execFileSync('mkfifo', [place.path('config/plugins/mine/index.js')]);
+      await place.write('huge.js', '');
+      await truncate(place.path('huge.js'), 2 ** 40);
+      const env = { MLMODELSCOPE_CONFIG: place.path('config/config.yml') };
+      await place.write('config/config.yml', 'threads: 1\n');
+      const named = ['/dev/zero', 'pipe', '.', 'huge.js'].map((path) => `--plugin=${path}`);
+      const { stdout, stderr, code } = await place.run([...named, 'version'], { env });
+      assert.equal(code, 0);
+      assert.match(stdout, /^dlbricks /m);
+      assert.deepEqual(stderr.match(/(found .*|a plugin's file has at most .*)$/gm), [
+        ...Array<string>(3).fill('found a device or pipe'),
+        'found no such file',
+        "a plugin's file has at most 67108864",
+      ]);
+    },
+  );
 });

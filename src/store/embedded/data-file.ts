@@ -31,7 +31,6 @@ export interface Extent {
 export function openDataFile(path: string): number {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
-    if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
     readExtent(file, path);
   } catch (thrown) {
     closeSync(file);
@@ -42,6 +41,7 @@ export function openDataFile(path: string): number {
 
 /** Reads the newer of the two meta pages. An empty file is one that LMDB has yet to initialize. */
 export function readExtent(file: number, path: string): Extent {
+  if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
   const first = Buffer.alloc(META_BYTES);
   const bytesRead = readSync(file, first, 0, META_BYTES, 0);
   if (bytesRead === 0) return { transaction: 0n, pageBytes: 4096, usedBytes: 0 };

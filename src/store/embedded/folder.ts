@@ -38,6 +38,6 @@ function requireLockFile(folder: string): void {
   const path = join(folder, LOCK_FILE);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
-  if (stat?.isDirectory() === true) throw new PlatformError('storage', `${path} is a folder; it has to be a file.`);
+  if (stat?.isFile() === false) throw new PlatformError('storage', `${path} is no file; remove it, and try again.`);
   if (stat === undefined || stat.blocks === 0) requireFreeSpace(folder);
 }

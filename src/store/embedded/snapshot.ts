@@ -32,7 +32,8 @@ export function isWritable(folder: string): boolean {
 }
 
 function transactionOf(path: string): bigint {
-  const file = openSync(path, 'r');
+  // Not blocking: a pipe may have no writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return readExtent(file, path).transaction;
   } finally {
