@@ -4,7 +4,6 @@ export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
 export { messageOf, PlatformError } from './base/errors.js';
 export { writeFileAtomically } from './base/atomic-file.js';
 export { defaultThreads } from './base/default-threads.js';
-export { isPlausibleMs, PLAUSIBLE_MS } from './base/plausible-duration.js';
 export { makeFolder } from './base/make-folder.js';
 export { parseBoundedJson } from './base/bounded-json.js';
 export { readJsonFile } from './base/json-file.js';
@@ -105,6 +104,7 @@ export {
   type Measurement,
   measurementSchema,
   type MeasurementSetup,
+  problemWithTimes,
   setupKey,
   storedMeasurementSchema,
   subjectKey,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { conditionsSchema } from './conditions.js';
 import { limitsSchema, protocolKey, protocolSchema } from './protocol.js';
 import { systemSchema } from './system.js';
@@ -60,6 +61,16 @@ export const measurementSchema = z.strictObject({
 });
 
 export type Measurement = z.infer<typeof measurementSchema>;
+
+/**
+ * Why the times of a measurement from elsewhere make no sense; undefined where they do. Stores accept any time, but an
+ * estimate of 1e308 ms would be meaningless.
+ */
+export function problemWithTimes({ outcome, costMs, sessionMs }: Measurement): string | undefined {
+  const times = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs, outcome.overheadMs ?? 0] : [];
+  const implausible = [...times, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
+  return implausible === undefined ? undefined : `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}`;
+}
 
 /** The subject of a measurement: a benchmark in a context. */
 export function subjectKey(signature: string, context: Context | undefined): string {

@@ -20,18 +20,21 @@ export function checkedDocument<Document extends object>(
 ): CheckedDocument {
   const result = definition.schema.safeParse(document);
   if (!result.success) throw refused(definition, document, schemaProblems(result.error).join('; '), result.error);
-  const text = JSON.stringify(result.data);
-  const key = textsOf(definition.key, result.data);
-  if ('_id' in result.data && (definition.key.length > 1 || !definition.key.includes('_id' as never))) {
-    throw refused(definition, document, 'only a field that is its whole key may be called _id');
+  const keys = keysOf(definition, result.data);
+  if (typeof keys === 'string') throw refused(definition, document, keys);
+  return { text: JSON.stringify(result.data), ...keys };
+}
+
+/** What a document is found by, or why no store can keep it as one of its kind. */
+export function keysOf(shape: CollectionShape, document: object): Omit<CheckedDocument, 'text'> | string {
+  if ('_id' in document && (shape.key.length > 1 || !shape.key.includes('_id'))) {
+    return 'only a field that is its whole key may be called _id';
   }
-  if (key === undefined) throw refused(definition, document, 'a field of its key is missing');
-  const indexes = definition.indexes.map((fields) => textsOf(fields, result.data));
-  for (const texts of [key, ...indexes]) {
-    const problem = texts && problemWithKey(texts);
-    if (problem !== undefined) throw refused(definition, document, problem);
-  }
-  return { text, key, indexes };
+  const key = textsOf(shape.key, document);
+  if (key === undefined) return 'a field of its key is missing';
+  const indexes = shape.indexes.map((fields) => textsOf(fields, document));
+  const problem = [key, ...indexes].map((texts) => texts && problemWithKey(texts)).find((one) => one !== undefined);
+  return problem ?? { key, indexes };
 }
 
 /** Values of the fields that a document is found by; undefined where it lacks one. */

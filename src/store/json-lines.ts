@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { PlatformError } from '../base/errors.js';
+import { parseBoundedJson } from '../base/bounded-json.js';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from '../base/snake-case.js';
-import { measurementSchema } from '../measurement/measurement.js';
+import { measurementSchema, problemWithTimes } from '../measurement/measurement.js';
+import { keysOf } from './collection-document.js';
 import { collectionShapeSchema } from './collection-shape.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 
@@ -49,6 +51,7 @@ export function exportedLineJsonSchema(): object {
 export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
   let number = 0;
   let isTodays = true;
+  const keys = new Map<string, string>();
   for await (const line of linesOf(chunks, source)) {
     number += 1;
     const json = parse(line, source, number);
@@ -61,10 +64,29 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
         );
         throw wrong(source, number, schemaProblems({ issues }).join('; '));
       }
+      const problem = problemOf(result.data, keys);
+      if (problem !== undefined) throw wrong(source, number, problem);
       yield result.data;
     }
   }
   if (number === 0) throw wrong(source, 1, 'the file is empty');
+}
+
+/**
+ * Why a record cannot be stored, or should not be.
+ *
+ * @param keys of the collections so far, by their names
+ */
+function problemOf(record: TransferRecord, keys: Map<string, string>): string | undefined {
+  if (record.kind === 'measurement') return problemWithTimes(record.measurement);
+  const { collection, document } = record;
+  const key = JSON.stringify(collection.key);
+  if ((keys.get(collection.name) ?? key) !== key) {
+    return `collection: documents of ${collection.name} have another key in the lines before`;
+  }
+  keys.set(collection.name, key);
+  const found = keysOf(collection, document);
+  return typeof found === 'string' ? `document: ${found}` : undefined;
 }
 
 const measurementLineSchema = z.looseObject({ kind: z.literal('measurement') });
@@ -111,9 +133,9 @@ const NEWLINE = '\n'.charCodeAt(0);
 
 function parse(line: string, source: string, number: number): unknown {
   try {
-    return JSON.parse(line);
+    return parseBoundedJson(line);
   } catch (cause) {
-    throw wrong(source, number, 'not JSON; the file may have been cut off', cause);
+    throw wrong(source, number, `not JSON (${messageOf(cause)}); the file may have been cut off`, cause);
   }
 }
 

@@ -4,6 +4,9 @@ import { anyDocumentOf, type TransferRecord } from './transfer-record.js';
 /** Put at once: enough to share flushes and requests, few enough to hold in memory. */
 const BATCH = 500;
 
+/** Characters of records that are put at once; one record may have more. */
+const BATCH_CHARACTERS = 32 * 2 ** 20;
+
 /** How much was moved. */
 export interface Transferred {
   readonly measurements: number;
@@ -28,6 +31,7 @@ export async function putRecords(
 ): Promise<Transferred> {
   let transferred: Transferred = { measurements: 0, documents: 0 };
   let batch: TransferRecord[] = [];
+  let characters = 0;
   const flush = async (): Promise<void> => {
     await Promise.all(batch.map((record) => putRecord(record, store)));
     const measurements = batch.filter(({ kind }) => kind === 'measurement').length;
@@ -35,15 +39,23 @@ export async function putRecords(
       measurements: transferred.measurements + measurements,
       documents: transferred.documents + batch.length - measurements,
     };
-    batch = [];
+    [batch, characters] = [[], 0];
     onProgress(transferred);
   };
   for await (const record of records) {
     batch.push(record);
-    if (batch.length >= BATCH) await flush();
+    characters += sizeOf(record);
+    if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) await flush();
   }
   if (batch.length > 0) await flush();
   return transferred;
+}
+
+/** Characters of a record's parts that may be many. */
+function sizeOf(record: TransferRecord): number {
+  if (record.kind === 'document') return JSON.stringify(record.document).length;
+  const { outcome } = record.measurement;
+  return outcome.kind === 'samples' ? JSON.stringify(outcome).length : outcome.message.length;
 }
 
 export function putRecord(record: TransferRecord, store: ResultStore): Promise<void> {

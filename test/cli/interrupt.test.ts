@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
@@ -91,6 +93,17 @@ describe('a command that is stopped', deadline, () => {
     assert.equal(command.process.exitCode, null, 'it was not waiting');
     command.process.kill('SIGINT');
     assert.deepEqual(await command.ended, { stdout: '', stderr: '', code: 130 });
+  });
+
+  it('while an import waits for standard input waits no longer', async (t) => {
+    const place = await workplace(t);
+    execFileSync('mkfifo', [place.path('input')]);
+    // Opened for both directions, a pipe waits without a writer, and has no end.
+    const through = ['sh', '-c', 'exec "$0" "$@" <> input'];
+    const command = place.start(['store', 'import', '-'], { through });
+    await until(() => existsSync(join(place.store, 'data.mdb')));
+    command.process.kill('SIGINT');
+    assert.deepEqual(await command.ended, { stdout: '', stderr: 'interrupted\n', code: 130 });
   });
 
   it('while it builds a zoo model leaves nothing half done', async (t) => {

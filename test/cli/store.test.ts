@@ -136,6 +136,23 @@ describe('mlmodelscope store', { ...deadline, concurrency: 2 }, () => {
     assert.match(stdout, new RegExp(`${signatureOf(2).slice(0, 8)}.* ms .*50 %`));
   });
 
+  it(
+    'imports from files and standard input, and from nothing else',
+    { skip: process.platform === 'win32' },
+    async (t) => {
+      const { store } = await filled(t, 'embedded');
+      for (const path of ['/dev/zero', '.', 'nowhere']) {
+        const ending = await store('import', path);
+        assertOneMessage(ending);
+        assert.match(
+          ending.stderr,
+          /cannot be read: expected a file, found .*; name another file, or - for standard input/,
+        );
+        assert.equal(ending.code, 2);
+      }
+    },
+  );
+
   it('prunes and deletes nothing without being told what', async (t) => {
     const { store, left } = await filled(t, 'embedded');
     for (const args of [['prune'], ['delete'], ['delete', '--documents', 'notes', 'abcd'], ['delete', '12']]) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { z } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
@@ -9,6 +10,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { withChanges } from '../server/changing-store.js';
 import { all, note, NOTES } from './collection-contract.js';
 import { MONGODB_URI, needsServer, newDatabase } from './mongodb/server.js';
 import { sampleMeasurement, sampleSystem, SYSTEM } from './sample-measurement.js';
@@ -98,6 +100,27 @@ describe('moving a store', () => {
       /:2: .*cost_ms/,
     ],
     [
+      'a run of 1e308 ms',
+      ([head = '', first = '']) => [head, first.replace(/"run_ms":\[[^,]*/, '"run_ms":[1e308')],
+      /:2: a time of 1e\+308 ms, expected 0, or from/,
+    ],
+    [
+      'a document without its key',
+      (lines) => lines.map((line) => line.replace('"title":"x"', '"other":"x"')),
+      /:4: document: a field of its key is missing/,
+    ],
+    [
+      'one collection with two keys',
+      (lines) => [...lines.slice(0, 4), (lines[3] ?? '').replace('"key":["shelf","title"]', '"key":["title"]')],
+      /:5: collection: documents of notes have another key in the lines before/,
+    ],
+    ['endless nesting', ([head = '']) => [head, '['.repeat(100_000)], /:2: not JSON \(nested deeper than 64 levels\)/],
+    [
+      'millions of empty lists',
+      ([head = '']) => [head, `[${'[],'.repeat(2 ** 23)}[]]`],
+      /:2: not JSON \(more than \d+ values\)/,
+    ],
+    [
       'a collection that is the store’s own',
       ([head = '']) => [
         head,
@@ -106,6 +129,23 @@ describe('moving a store', () => {
       /:2: .*a name that a store needs/,
     ],
   ];
+  it('puts no more at once than there is memory for', async () => {
+    let [open, most] = [0, 0];
+    const counting = withChanges(await openMemoryStore(), async (put) => {
+      most = Math.max(most, ++open);
+      await put();
+      open--;
+    });
+    const text = 'x'.repeat(2 ** 20);
+    const shape = { name: 'notes', key: ['title'], indexes: [] };
+    const records = Array.from({ length: 70 }, (_, i) => {
+      return { kind: 'document', collection: shape, document: { title: String(i), text } } as const;
+    });
+    assert.deepEqual(await putRecords(Readable.from(records), counting), { measurements: 0, documents: 70 });
+    // 32 MiB of documents of a mebibyte and something.
+    assert.equal(most, 32);
+  });
+
   for (const [what, change, message] of refusals) {
     it(`refuses ${what}, saying where`, async () => {
       const store = await openMemoryStore();

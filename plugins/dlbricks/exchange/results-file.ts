@@ -1,10 +1,9 @@
 import {
-  isPlausibleMs,
   type Measurement,
   measurementSchema,
   messageOf,
-  PLAUSIBLE_MS,
   PlatformError,
+  problemWithTimes,
   readJsonFile,
   schemaProblems,
   snakeCaseSchema,
@@ -19,12 +18,10 @@ const MOST_BYTES = 256 * 2 ** 20;
 
 const FORMAT = 'dlbricks-results/3';
 
-/** A measurement with plausible times. Stores accept any time, but an estimate of 1e308 ms would be meaningless. */
-const plausibleSchema = storedMeasurementSchema.superRefine(({ outcome, costMs, sessionMs }, context) => {
-  const runs = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs] : [];
-  const implausible = [...runs, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
-  if (implausible === undefined) return;
-  context.addIssue({ code: 'custom', message: `a time of ${implausible} ms, expected ${PLAUSIBLE_MS}` });
+/** A measurement with plausible times. */
+const plausibleSchema = storedMeasurementSchema.superRefine((measurement, context) => {
+  const message = problemWithTimes(measurement);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
 
 /**

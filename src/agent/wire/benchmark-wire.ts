@@ -2,6 +2,7 @@
 // and throws PlatformError `usage`; the caller knows which side was wrong.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { PlatformError } from '../../base/errors.js';
 import type { Benchmark, BenchmarkInput } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { BrickInContext } from '../../composite/plan-composites.js';
@@ -10,6 +11,7 @@ import {
   type FailureReason,
   type Measurement,
   measurementSchema,
+  problemWithTimes,
 } from '../../measurement/measurement.js';
 import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
@@ -209,7 +211,7 @@ export function fromWireMeasurement(
   { protocol, occasion, limits, context }: Omit<MeasureRequest, 'benchmark' | 'runOptions'>,
   measuredAt: string,
 ): Measurement {
-  const measurement = {
+  const received = {
     signature: message.signature,
     system: fromWireSystem(message.system),
     protocol,
@@ -223,7 +225,10 @@ export function fromWireMeasurement(
     ...fromWireConditions(message.conditions),
     measuredAt,
   };
-  return check(measurementSchema, measurement, 'measurement');
+  const measurement = check(measurementSchema, received, 'measurement');
+  const problem = problemWithTimes(measurement);
+  if (problem !== undefined) throw new PlatformError('usage', `measurement: ${problem}`);
+  return measurement;
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;

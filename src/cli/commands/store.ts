@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { cancellationOf } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { writeOutput } from '../../base/output-file.js';
+import { openRegularFile } from '../../base/regular-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
 import { syncStore } from '../../store/open-store.js';
@@ -55,13 +56,17 @@ Examples:
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store import results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
-      const target = await host.openStore(uri);
-      const chunks: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file);
       const name = file === '-' ? '(standard input)' : file;
+      const bytes = addAbortSignal(host.signal, file === '-' ? process.stdin : await streamOf(file));
+      // Its reader gets the error as well, which may come before there is one.
+      bytes.on('error', () => {});
       try {
-        host.print(`imported ${inWords(await putRecords(fromJsonLines(chunks, name), target))}\n`);
+        const target = await host.openStore(uri);
+        host.print(`imported ${inWords(await putRecords(fromJsonLines(bytes, name), target))}\n`);
       } catch (thrown) {
-        throw fileError(name, 'read', thrown);
+        throw host.signal.aborted ? cancellationOf(host.signal) : fileError(name, 'read', thrown);
+      } finally {
+        bytes.destroy();
       }
     });
   store
@@ -78,6 +83,13 @@ Examples:
 function inWords({ measurements, documents }: Transferred): string {
   const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
   return `${count(measurements, 'measurement')} and ${count(documents, 'other document')}`;
+}
+
+async function streamOf(file: string): Promise<Readable> {
+  const opened = await openRegularFile(file);
+  if (opened.ok) return opened.file.createReadStream();
+  const advice = 'name another file, or - for standard input';
+  throw new PlatformError('usage', `${file} cannot be read: expected a file, found ${opened.found}; ${advice}`);
 }
 
 async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {

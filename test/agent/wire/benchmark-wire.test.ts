@@ -20,7 +20,7 @@ const bytes = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((array) => Uint
 // Protocol buffers do not distinguish -0 from 0.
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const plain = { noNullPrototype: true } as const;
-const duration = fc.double({ min: 0, max: 1e6, noNaN: true });
+const duration = fc.oneof(fc.constant(0), fc.double({ min: 1e-9, max: 1e6, noNaN: true }));
 const signature = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array).toString('hex'));
 
 const fill = fc
@@ -127,6 +127,21 @@ describe('wire', () => {
         });
       }),
     );
+  });
+
+  test('a measurement with times that make no sense is refused', () => {
+    const samples = { kind: 'samples' as const, runMs: [1], warmupMs: [1] };
+    const sane: Measured = { outcome: samples, costMs: 1, sessionMs: 1, peakMemoryBytes: 1 };
+    const wrong: readonly Measured[] = [
+      { ...sane, outcome: { ...samples, runMs: [1, 1e308] } },
+      { ...sane, outcome: { ...samples, overheadMs: 5e-324 } },
+      { ...sane, costMs: 1e300 },
+    ];
+    for (const one of wrong) {
+      const message = sent(messages.Measurement, wire.toWireMeasurement('f'.repeat(64), one, system));
+      const arriving = (): unknown => wire.fromWireMeasurement(message, setup, '2026-01-02T03:04:05.678Z');
+      assert.throws(arriving, { code: 'usage', message: /^measurement: a time of .* ms, expected 0, or from/ });
+    }
   });
 
   test('a protocol arrives as it was sent, to the nanosecond', () => {
