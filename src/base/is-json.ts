@@ -8,42 +8,14 @@ const CHARACTERS_AT_ONCE = 100_000;
 
 const BLANK = /[ \t\n\r]*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const UNICODE = /[0-9a-fA-F]{4}/y;
-
-const [QUOTE, BACKSLASH, FIRST_PRINTABLE, LETTER_U] = [0x22, 0x5c, 0x20, 0x75];
-const ESCAPED = new Set(Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)));
+/** A piece of a string, short enough for one turn. */
+const PLAIN = /[^"\\\u0000-\u001f]{1,65536}/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Where a match of the sticky pattern at a place ends; undefined where there is none. */
 function endOf(pattern: RegExp, text: string, start: number): number | undefined {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : undefined;
-}
-
-/** Where the string ends that begins at a place. */
-function endOfString(text: string, start: number): number | undefined {
-  if (text.charCodeAt(start) !== QUOTE) return undefined;
-  for (let at = start + 1; at < text.length;) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code < FIRST_PRINTABLE) return undefined;
-    const next = code === BACKSLASH ? endOfEscape(text, at + 1) : at + 1;
-    if (next === undefined) return undefined;
-    at = next;
-  }
-  return undefined;
-}
-
-function endOfEscape(text: string, start: number): number | undefined {
-  const code = text.charCodeAt(start);
-  if (code === LETTER_U) return endOf(UNICODE, text, start + 1);
-  return ESCAPED.has(code) ? start + 1 : undefined;
-}
-
-/** Where a key with its colon ends. */
-function endOfKey(text: string, start: number): number | undefined {
-  const end = endOfString(text, start);
-  const colon = end && endOf(BLANK, text, end);
-  return colon !== undefined && text[colon] === ':' ? colon + 1 : undefined;
 }
 
 /**
@@ -53,14 +25,28 @@ function endOfKey(text: string, start: number): number | undefined {
 export async function isJson(text: string): Promise<boolean> {
   /** The brackets that are open. */
   const open: string[] = [];
-  let expected: 'value' | 'value or end' | 'key' | 'key or end' | 'comma or end' = 'value';
+  let expected: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';
+  /** What is expected after the string that is being read; undefined outside of strings. */
+  let afterString: 'colon' | 'comma or end' | undefined;
   let pauseAt = CHARACTERS_AT_ONCE;
-  for (let at = endOf(BLANK, text, 0) ?? 0; at < text.length; at = endOf(BLANK, text, at) ?? at) {
+  for (let at = 0; at < text.length;) {
     if (at >= pauseAt) {
       pauseAt = at + CHARACTERS_AT_ONCE;
       await setImmediate();
     }
-    const character = text[at] ?? '';
+    if (afterString !== undefined) {
+      const end = endOf(PLAIN, text, at) ?? endOf(ESCAPE, text, at);
+      if (end !== undefined) at = end;
+      else if (text[at] === '"') {
+        expected = afterString;
+        afterString = undefined;
+        at++;
+      } else return false;
+      continue;
+    }
+    at = endOf(BLANK, text, at) ?? at;
+    const character = text[at];
+    if (character === undefined) break;
     const bracket = open.at(-1);
     if (bracket === character && expected.endsWith('or end')) {
       open.pop();
@@ -70,22 +56,25 @@ export async function isJson(text: string): Promise<boolean> {
       if (bracket === undefined || character !== ',') return false;
       expected = bracket === ']' ? 'value' : 'key';
       at++;
-    } else if (expected.startsWith('key')) {
-      const end = endOfKey(text, at);
-      if (end === undefined) return false;
+    } else if (expected === 'colon') {
+      if (character !== ':') return false;
       expected = 'value';
-      at = end;
-    } else if (character === '[' || character === '{') {
+      at++;
+    } else if (character === '"') {
+      afterString = expected.startsWith('key') ? 'colon' : 'comma or end';
+      at++;
+    } else if (expected.startsWith('key')) return false;
+    else if (character === '[' || character === '{') {
       if (open.length === MAX_DEPTH) return false;
       open.push(character === '[' ? ']' : '}');
       expected = character === '[' ? 'value or end' : 'key or end';
       at++;
     } else {
-      const end = endOfString(text, at) ?? endOf(SCALAR, text, at);
+      const end = endOf(SCALAR, text, at);
       if (end === undefined) return false;
       expected = 'comma or end';
       at = end;
     }
   }
-  return open.length === 0 && expected === 'comma or end';
+  return afterString === undefined && open.length === 0 && expected === 'comma or end';
 }

@@ -1,4 +1,5 @@
 import { messageOf, PlatformError } from '../base/errors.js';
+import { isJson } from '../base/is-json.js';
 import { failure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
 import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
 
@@ -75,8 +76,11 @@ export class PluginSession {
     // An earlier run that was ended may still send messages.
     if (run?.attempt !== attempt) return;
     if (isFinal(event)) {
+      const how = await this.#checked(event);
+      // Meanwhile it may have been ended in another way.
+      if (this.#runs.get(evaluation) !== run) return;
       this.#runs.delete(evaluation);
-      run.end(event);
+      run.end(how);
       return;
     }
     try {
@@ -85,6 +89,14 @@ export class PluginSession {
       const code = error instanceof PlatformError ? error.code : 'internal';
       this.end({ evaluation, attempt }, failure(code, messageOf(error)));
     }
+  }
+
+  /** The end that a plugin sends: none of its readers has to understand a result that is not JSON. */
+  async #checked(how: FinalEvent): Promise<FinalEvent> {
+    if (how.kind !== 'done' || how.resultJson === undefined || (await isJson(how.resultJson))) return how;
+    const { name, version } = this.registration;
+    const problem = `the plugin ${name} ${version} sent a result that is no JSON, or is nested too deep`;
+    return failure('internal', `${problem}; report it to its author`);
   }
 
   /** The plugin is gone. */

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
-import { AttachRequest, PluginServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import {
+  AttachRequest,
+  type AttachResponse,
+  PluginServiceService,
+} from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { modelsWithExternalTensor } from '../onnx/external-places.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
@@ -166,6 +170,30 @@ describe('a plugin over gRPC', deadline, () => {
     assert.equal(error.code, 'timeout');
     assert.match(error.message, /left without a registration/);
   });
+
+  for (const resultJson of ['{', 'NaN', '['.repeat(10_000) + ']'.repeat(10_000)]) {
+    it(`that ends an evaluation with ${resultJson.slice(0, 3)} as its result has it fail`, async (t) => {
+      const { server, client } = await serving(t);
+      const plugin = createRpcClient(server.address, 'server');
+      t.after(() => plugin.close());
+      const call = plugin.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
+      call.on('error', () => {});
+      call.on('data', ({ message }: AttachResponse) => {
+        if (message?.$case !== 'run') return;
+        const { evaluationId, attempt } = message.value;
+        const done = { resultJson, partial: false, resultWithheld: false };
+        const event = { sequence: 0n, time: undefined, event: { $case: 'done' as const, value: done } };
+        call.write({ message: { $case: 'runEvent', value: { evaluationId, attempt, event } } });
+      });
+      call.write(registration({ name: 'fake' }));
+      await until(() => server.platform.plugins().length === 1);
+      await client.submit(ID, submission());
+      await until(async () => (await client.get(ID)).evaluation.state === 'failed');
+      const { last } = await client.get(ID);
+      assert.ok(last?.event.kind === 'failed');
+      assert.match(last.event.message, /^the plugin fake 1\.0\.0 sent a result that is no JSON/);
+    });
+  }
 
   for (const [what, event] of [
     ['started', { $case: 'started', value: { plugin: 'p', pluginVersion: '1', agent: 'evil:1', attempt: 99 } }],
