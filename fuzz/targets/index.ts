@@ -1,11 +1,13 @@
 import { manifest } from './manifest.js';
+import { npy } from './npy.js';
 import { onnx } from './onnx.js';
 import { recipe } from './recipe.js';
 import { request } from './request.js';
 import { results } from './results.js';
+import { store } from './store.js';
 import { suite } from './suite.js';
 import type { Target } from './target.js';
 import { trace } from './trace.js';
 
 /** Everything that reads what comes from outside. */
-export const TARGETS: readonly Target[] = [onnx, manifest, trace, suite, recipe, results, request];
+export const TARGETS: readonly Target[] = [onnx, manifest, trace, suite, recipe, results, request, npy, store];

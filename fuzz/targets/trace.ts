@@ -2,9 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrace } from '../../src/foreign-traces/read-trace.js';
 import { mutateBytes } from '../mutate/bytes.js';
-import { mutateJson } from '../mutate/document.js';
+import { mutateJsonLines } from '../mutate/lines.js';
 import { mutateText } from '../mutate/text.js';
-import type { Random } from '../random.js';
 import { readOrRefused, type Target } from './target.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../test/foreign-traces/fixtures');
@@ -25,17 +24,6 @@ const CHROME = `{"traceEvents":[{"ph":"M","name":"process_name","pid":1,"args":{
 {"ph":"B","ts":1,"pid":1,"tid":1,"name":"conv","args":{"layer_sequence_index":"0-1","op_name":"Conv","shape":[1,2]}},{"ph":"E","ts":4,"pid":1,"tid":1},
 {"ph":"X","ts":5,"dur":2,"pid":1,"tid":1,"name":"relu","args":{"layer_sequence_index":"1","op_name":"Relu"}}]}`;
 
-/** The whole text as JSON, or one of its lines. */
-function mutateStructure(text: string, random: Random): string {
-  const whole = mutateJson(text, random);
-  if (whole !== undefined) return whole;
-  const lines = text.split('\n');
-  const index = random.below(lines.length);
-  const line = mutateJson(lines[index] ?? '', random);
-  if (line === undefined) return mutateText(text, random);
-  return lines.with(index, line).join('\n');
-}
-
 /** Traces and layer tables in all formats. */
 export const trace: Target = {
   name: 'trace',
@@ -47,7 +35,7 @@ export const trace: Target = {
   mutate(input, random) {
     if (random.oneIn(10)) return mutateBytes(input, random);
     const text = Buffer.from(input).toString();
-    return Buffer.from(random.oneIn(3) ? mutateText(text, random) : mutateStructure(text, random));
+    return Buffer.from(random.oneIn(3) ? mutateText(text, random) : mutateJsonLines(text, random));
   },
   async check(input, folder) {
     const path = join(folder, 'trace');
