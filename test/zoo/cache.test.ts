@@ -64,6 +64,11 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
     assert.deepEqual(await readdir(folder), [`${SMALL}.onnx`]);
   });
 
+  test('is for its owner only', { skip: process.platform === 'win32' }, async () => {
+    await ensureZooModel(SMALL, { cacheDir });
+    for (const made of [cacheDir, folder]) assert.equal((await stat(made)).mode & 0o077, 0);
+  });
+
   test('the same model has the same bytes everywhere', async () => {
     const digest = async (dir: string): Promise<string> =>
       createHash('sha256')

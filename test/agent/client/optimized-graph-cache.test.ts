@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFakeAgent } from '../../../src/agent/fake-agent.js';
@@ -33,6 +33,14 @@ test('a graph is optimized once, and comes back the same', async () => {
     assert.equal(again.costMs, 120, 'what it cost when it was made');
     assert.deepEqual(Buffer.from(again.benchmark.model), Buffer.from(first.benchmark.model));
     assert.deepEqual(again.benchmark.inputs, first.benchmark.inputs);
+  });
+});
+
+test('the folder of graphs is for its owner only', { skip: process.platform === 'win32' }, async () => {
+  await withTemporaryFolder(async (folder) => {
+    const made = join(folder, 'graphs');
+    await cacheOptimizedGraphs(optimizer('one').agent, made).optimize(relu, runOptions);
+    assert.equal((await stat(made)).mode & 0o077, 0);
   });
 });
 

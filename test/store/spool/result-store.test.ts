@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
@@ -28,6 +28,16 @@ async function withoutSpool(t: TestContext, putMeasurement: (remote: ResultStore
   t.after(() => store.close());
   return { store, warnings };
 }
+
+describe('a spool', { skip: process.platform === 'win32' }, () => {
+  it('is for its owner only', async (t) => {
+    const folder = join(await temporaryFolder(t), 'spool');
+    const spool = new Spool(folder, {});
+    await spool.put({ kind: 'measurement', measurement: sampleMeasurement(0) });
+    await spool.close();
+    assert.equal((await stat(folder)).mode & 0o077, 0);
+  });
+});
 
 describe('a server’s store whose spool cannot be used', { timeout: 60_000 }, () => {
   it('waits for a server that comes back, and says once what would be lost without it', async (t) => {
