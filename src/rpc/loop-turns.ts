@@ -1,14 +1,37 @@
-import { setImmediate } from 'node:timers/promises';
+/** Work of so long shares a turn of the event loop: thousands of small answers must not wait for a turn each. */
+const SHARED_MS = 5;
 
 /**
- * Gives each that asks a turn of the event loop of its own, first come, first served. What takes some tens of milliseconds
- * for one client takes seconds for a hundred that ask at once; between two turns, everybody else is heard.
+ * Gives those that ask turns of the event loop, first come, first served. What takes some tens of milliseconds for one
+ * client takes seconds for a hundred that ask at once; between two turns, everybody else is heard.
  */
 export class LoopTurns {
-  #last: Promise<void> = Promise.resolve();
+  readonly #waiting = new Set<() => void>();
+  #isPlanned = false;
 
   take(): Promise<void> {
-    this.#last = this.#last.then(() => setImmediate());
-    return this.#last;
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve);
+      this.#plan();
+    });
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => this.#give(performance.now()));
+  }
+
+  #give(startMs: number): void {
+    const [next] = this.#waiting;
+    if (next === undefined || performance.now() - startMs > SHARED_MS) {
+      this.#isPlanned = false;
+      if (next !== undefined) this.#plan();
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+    // Promises are settled before this callback, so that what the turn was asked for is done by then.
+    queueMicrotask(() => process.nextTick(() => this.#give(startMs)));
   }
 }

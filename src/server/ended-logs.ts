@@ -44,7 +44,7 @@ export class EndedLogs {
   }
 
   async #read(evaluation: string, signal?: AbortSignal): Promise<Shared> {
-    const leave = await this.#places.take(signal);
+    const leave = await this.#places.take({ signal });
     const meanwhile = this.#shared.get(evaluation);
     if (meanwhile !== undefined) {
       leave();

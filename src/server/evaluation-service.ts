@@ -35,10 +35,10 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
   const results = new ResultTeller(platform);
 
   const submitEvaluation: handleUnaryCall<SubmitRequest, SubmitEvaluationResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
+    void calls.answer(call, callback, async (signal) => {
       const { evaluationId, submission } = call.request;
-      const headers = activeTracing()?.headers();
-      const record = await platform.submit(evaluationId, submission, headers);
+      const traceContext = activeTracing()?.headers();
+      const record = await platform.submit(evaluationId, submission, { traceContext, signal, client: call.getPeer() });
       return { evaluation: toWireEvaluation(record) };
     });
   };

@@ -3,49 +3,79 @@ import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
 /** Gives a place back. May be called again. */
 export type LeavePlace = () => void;
 
-/** A number of places for something that takes memory, taken first come, first served. */
+export interface TakeOptions {
+  /** Aborted: no more waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** The client that takes it; of several clients that wait, the one with the fewest places is next. */
+  readonly client?: string | undefined;
+}
+
+interface Waiting {
+  readonly client: string;
+  readonly enter: () => void;
+}
+
+/** A number of places for something that takes memory or time, taken first come, first served among equal clients. */
 export class Places {
   #free: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Waiting>();
+  /** Places of each client that has one. */
+  readonly #taken = new Map<string, number>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
   /** Resolves when it is the caller's turn. @throws PlatformError what the signal is aborted with */
-  async take(signal?: AbortSignal): Promise<LeavePlace> {
+  async take({ signal, client = '' }: TakeOptions = {}): Promise<LeavePlace> {
     throwIfCancelled(signal);
-    if (this.#free > 0) this.#free--;
-    else await this.#turn(signal);
+    if (this.#free > 0) {
+      this.#free--;
+      this.#count(client, 1);
+    } else await this.#turn(client, signal);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#giveBack();
+      if (isTaken) this.#giveBack(client);
       isTaken = false;
     };
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #turn(client: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const forget = (): void => {
-        this.#waiting.delete(enter);
+        this.#waiting.delete(waiting);
         signal?.removeEventListener('abort', leave);
       };
       const enter = (): void => {
         forget();
+        this.#count(client, 1);
         resolve();
       };
       const leave = (): void => {
         forget();
         if (signal !== undefined) reject(cancellationOf(signal));
       };
-      this.#waiting.add(enter);
+      const waiting = { client, enter };
+      this.#waiting.add(waiting);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }
 
-  #giveBack(): void {
-    const [next] = this.#waiting;
+  #giveBack(client: string): void {
+    this.#count(client, -1);
+    let next: Waiting | undefined;
+    for (const one of this.#waiting) if (next === undefined || this.#of(one) < this.#of(next)) next = one;
     if (next === undefined) this.#free++;
-    else next();
+    else next.enter();
+  }
+
+  #of({ client }: Waiting): number {
+    return this.#taken.get(client) ?? 0;
+  }
+
+  #count(client: string, change: number): void {
+    const taken = (this.#taken.get(client) ?? 0) + change;
+    if (taken > 0) this.#taken.set(client, taken);
+    else this.#taken.delete(client);
   }
 }

@@ -9,6 +9,8 @@ import type { PlatformEnd } from '../evaluation/link/link.js';
 import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
 import type { Described } from './loading/messages.js';
 import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
+import { KeyedPlaces } from './keyed-places.js';
+import type { TakeOptions } from './places.js';
 import { ResultCache } from './results.js';
 import { putSubmission, removeHalfSubmissions } from './submission-store.js';
 import { unmetRequirements } from '../manifest/index.js';
@@ -28,6 +30,10 @@ export interface PlatformOptions {
   readonly loadLimits?: Partial<LoadLimits>;
 }
 
+export interface SubmitOptions extends TakeOptions {
+  readonly traceContext?: Readonly<Record<string, string>> | undefined;
+}
+
 /** The public state of an evaluation. */
 export interface EvaluationView {
   readonly record: EvaluationRecord;
@@ -45,7 +51,8 @@ export class Platform {
   readonly #loader: SubmissionLoader;
   /** Those that have not ended. */
   readonly #jobs = new Map<string, EvaluationJob>();
-  readonly #submitting = new Map<string, Promise<EvaluationRecord>>();
+  /** By the ids of evaluations. */
+  readonly #submitting = new KeyedPlaces();
   readonly #endedLogs: EndedLogs;
   readonly #results: ResultCache;
   #listing: Promise<readonly EvaluationRecord[]> | undefined;
@@ -75,39 +82,30 @@ export class Platform {
    * Checks an evaluation and takes it on. The same under the same id is the same evaluation.
    *
    * @param id made by the client
-   * @param submission as it travels
+   * @param submission as it travels. Its bytes are gone afterwards
+   * @param options who submits it; a submission that waits is not read after its signal is aborted
    * @throws PlatformError `manifest`, `model` or `usage` for a wrong submission, `unavailable` or `unsupported` without
-   *   a plugin or an agent that fits, `exhausted` where there are too many
+   *   a plugin or an agent that fits, `exhausted` where there are too many, what the signal is aborted with
    */
-  submit(
-    id: string,
-    submission: Uint8Array,
-    traceContext: Readonly<Record<string, string>> = {},
-  ): Promise<EvaluationRecord> {
-    const submitted = (this.#submitting.get(id) ?? Promise.resolve()).then(() =>
-      this.#submit(id, submission, traceContext),
-    );
-    const settled = submitted.finally(() => {
-      if (this.#submitting.get(id) === settled) this.#submitting.delete(id);
-    });
-    this.#submitting.set(id, settled);
-    return settled;
+  submit(id: string, submission: Uint8Array, options: SubmitOptions = {}): Promise<EvaluationRecord> {
+    return this.#submitting.run(id, () => this.#submit(id, submission, options), options.signal);
   }
 
   async #submit(
     id: string,
     received: Uint8Array,
-    traceContext: Readonly<Record<string, string>>,
+    { traceContext, ...waiting }: SubmitOptions,
   ): Promise<EvaluationRecord> {
     if (!ID.test(id)) {
       throw new PlatformError('usage', 'evaluation_id: expected 8 to 64 letters, digits and hyphens, such as a UUID');
     }
     const known = await this.#collections.records.get({ id });
     let described: Described | undefined;
-    const submission = await this.#loader.load(received, (it) => {
+    const decide = (it: Described): boolean => {
       described = it;
       return known === undefined && this.#canRun(it);
-    });
+    };
+    const submission = await this.#loader.load(received, decide, waiting);
     if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
     const { digest, name, plugin, requirements } = described;
     if (known !== undefined) {

@@ -27,7 +27,7 @@ export class ResultTeller {
 
   /** An event with its result, for as long as `use` takes. */
   async whole<T>(id: string, logged: LoggedEvent, use: (event: Event) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const leave = await this.#places.take(signal);
+    const leave = await this.#places.take({ signal });
     try {
       const resultJson = await this.platform.result(id, logged);
       const { event } = logged;

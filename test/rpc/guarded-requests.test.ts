@@ -1,3 +1,4 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import assert from 'node:assert/strict';
@@ -103,6 +104,35 @@ describe('a reader that counts', () => {
     // The dimensions; three tags, or lengths, each of name and dims, and name's bytes are none.
     assert.equal(read(bytes, 2000).values, 1000 + 2 + 2);
     assert.throws(() => read(bytes, 1003), /enough/);
+  });
+
+  test('skips fields that it does not know, of every type, and no further than to the end', () => {
+    // Field 100 of each type: a varint, 64 bits, some bytes, a group with a varint, 32 bits.
+    const unknown = new BinaryWriter()
+      .tag(100, WireType.Varint)
+      .uint64(2n ** 64n - 1n)
+      .tag(100, WireType.Bit64)
+      .fixed64(1n)
+      .tag(100, WireType.LengthDelimited)
+      .bytes(Uint8Array.of(1, 2, 3))
+      .tag(100, WireType.StartGroup)
+      .tag(1, WireType.Varint)
+      .uint32(5)
+      .tag(100, WireType.EndGroup)
+      .tag(100, WireType.Bit32)
+      .fixed32(1)
+      .finish();
+    const known = input(3);
+    assert.deepEqual(read(Buffer.concat([unknown, known, unknown]), 100).input, read(known, 100).input);
+    for (const [type, bytes] of [
+      [WireType.Varint, [0x80]],
+      [WireType.Bit64, [0, 0]],
+      [WireType.LengthDelimited, [9, 0]],
+      [WireType.Bit32, [0]],
+    ] as const) {
+      const cut = Buffer.concat([new BinaryWriter().tag(100, type).finish(), Uint8Array.from(bytes)]);
+      assert.throws(() => read(cut, 100), /premature EOF/, `${type}`);
+    }
   });
 
   test('reads what the one reads that does not', () => {

@@ -47,6 +47,26 @@ describe('a submission that makes a lot of work', deadline, () => {
     assert.ok(((await small.load(submitted(), wanted))?.length ?? 0) > 0);
   });
 
+  it('is not read where its client leaves while it waits, and the same one may be submitted again', async (t) => {
+    const store = await openMemoryStore();
+    const { platform, attach } = await openPlatform({ store, loadLimits: { atOnce: 1 } });
+    t.after(() => platform.close());
+    attach(obedient);
+    await until(() => platform.plugins().length > 0);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const before = platform.submit('evaluation-0', encodeSubmission(copies(doubling(16), 300)));
+    // One waits for the thread, the other one for it.
+    const left = [1, 2].map(() => platform.submit(ID, submitted(), { signal }));
+    const again = platform.submit(ID, submitted());
+    leaving.abort();
+    await Promise.all([
+      assert.rejects(before, refusal('usage', /call each other so often/)),
+      ...left.map((one) => assert.rejects(one, refusal('cancelled'))),
+    ]);
+    assert.equal((await again).id, ID);
+  });
+
   it('is read once, however long it waits for an agent', async (t) => {
     const store = await openMemoryStore();
     await leaveAtWork(store, ID);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { Places } from '../places.js';
+import { Places, type TakeOptions } from '../places.js';
 import type { Described, FromThread, ToThread } from './messages.js';
 
 export interface LoadLimits {
@@ -11,6 +11,9 @@ export interface LoadLimits {
   /** Memory of a thread, its bytes as they came besides. */
   readonly memoryMib: number;
 }
+
+/** A copy of more would keep others waiting; a message of so many has memory of its own. */
+const LARGE_BYTES = 2 ** 20;
 
 /** The largest submissions that are meant well take some seconds and a few hundred MiB. */
 const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
@@ -33,13 +36,14 @@ export class SubmissionLoader {
   }
 
   /**
-   * @param bytes a submission as it travels
+   * @param bytes a submission as it travels. Those of a large one are gone afterwards: the thread has them
+   * @param waiting aborted: a submission that still waits is not read
    * @returns the same with its models' graphs only; undefined where they were not wanted
-   * @throws PlatformError the problem of the submission, `model` where it takes too much time or memory, and errors of
-   *   `decide`
+   * @throws PlatformError the problem of the submission, `model` where it takes too much time or memory, errors of
+   *   `decide`, and what the signal is aborted with
    */
-  async load(bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
-    const leave = await this.#places.take();
+  async load(bytes: Uint8Array, decide: Decide, waiting: TakeOptions = {}): Promise<Uint8Array | undefined> {
+    const leave = await this.#places.take(waiting);
     try {
       return await this.#loadIn(this.#idle.pop() ?? this.#start(), bytes, decide);
     } finally {
@@ -90,7 +94,7 @@ export class SubmissionLoader {
       };
       thread.off('error', ignore).on('error', onError).on('exit', onExit).on('message', onMessage);
       thread.ref();
-      post(thread, { kind: 'load', bytes });
+      post(thread, { kind: 'load', bytes }, bytes.length < LARGE_BYTES ? [] : [bytes.buffer as ArrayBuffer]);
     });
   }
 }
@@ -98,8 +102,9 @@ export class SubmissionLoader {
 /** Messages of an idle thread are ignored. */
 function ignore(): void {}
 
-function post(thread: Worker, message: ToThread): void {
-  thread.postMessage(message);
+/** @param given memory that the thread gets instead of a copy */
+function post(thread: Worker, message: ToThread, given: readonly ArrayBuffer[] = []): void {
+  thread.postMessage(message, given);
 }
 
 function tooMuch(limit: string): PlatformError {

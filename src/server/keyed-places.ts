@@ -1,0 +1,25 @@
+import { Places } from './places.js';
+
+interface Shared {
+  readonly places: Places;
+  users: number;
+}
+
+/** Work that is done one at a time for each key, first come, first served. */
+export class KeyedPlaces {
+  /** Of keys for which work is done or waits. */
+  readonly #byKey = new Map<string, Shared>();
+
+  /** @throws PlatformError what the signal is aborted with while the work waits, and what the work throws */
+  async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const shared = this.#byKey.get(key) ?? { places: new Places(1), users: 0 };
+    this.#byKey.set(key, shared);
+    shared.users++;
+    try {
+      const leave = await shared.places.take({ signal });
+      return await work().finally(leave);
+    } finally {
+      if (--shared.users === 0) this.#byKey.delete(key);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type LeavePlace, Places } from '../../src/server/places.js';
+import { refusal } from '../rpc/support/refusal.js';
+
+/** Takes places for clients, and says who has one, in the order in which they got it. */
+async function taking(places: Places, clients: readonly string[]) {
+  const entered: string[] = [];
+  const leaves: LeavePlace[] = [];
+  for (const client of clients) {
+    void places.take({ client }).then((leave) => {
+      entered.push(client);
+      leaves.push(leave);
+    });
+  }
+  const leaveNext = async (): Promise<void> => {
+    leaves.shift()?.();
+    await Promise.resolve();
+  };
+  await Promise.resolve();
+  return { entered, leaveNext };
+}
+
+describe('places', () => {
+  it('are taken first come, first served', async () => {
+    const { entered, leaveNext } = await taking(new Places(1), ['a', 'b', 'c']);
+    for (let i = 0; i < 2; i++) await leaveNext();
+    assert.deepEqual(entered, ['a', 'b', 'c']);
+  });
+
+  it('go to the client that has the fewest, of several to the one that came first', async () => {
+    const { entered, leaveNext } = await taking(new Places(2), ['a', 'a', 'a', 'a', 'b', 'b', 'c']);
+    for (let i = 0; i < 5; i++) await leaveNext();
+    assert.deepEqual(entered, ['a', 'a', 'b', 'a', 'b', 'a', 'c']);
+  });
+
+  it('are not taken by those who have left', async () => {
+    const places = new Places(1);
+    const leave = await places.take();
+    const leaving = new AbortController();
+    const left = places.take({ signal: leaving.signal });
+    const last = places.take();
+    leaving.abort();
+    await assert.rejects(left, refusal('cancelled'));
+    leave();
+    (await last)();
+    (await places.take())();
+  });
+});
