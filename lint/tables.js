@@ -1,7 +1,11 @@
 import ts from 'typescript';
 
-/** Types of texts that are not known before. */
-const TEXT = ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral | ts.TypeFlags.StringMapping;
+/** Whether a text of this type may be any, or any with something around it. @returns {boolean} */
+function isOpen(type) {
+  const { flags, types = [] } = type;
+  const isMade = (flags & (ts.TypeFlags.Union | ts.TypeFlags.TemplateLiteral)) !== 0;
+  return isMade ? types.some(isOpen) : (flags & ts.TypeFlags.String) !== 0;
+}
 
 /**
  * No ordinary object is looked up by a text that is only known at run time, nor asked whether it has one:
@@ -18,12 +22,8 @@ export const tables = {
   },
   create(context) {
     const { parserServices } = context.sourceCode;
-    const isText = (node) => {
-      const type = parserServices.getTypeAtLocation(node);
-      return (type.isUnion() ? type.types : [type]).some(({ flags }) => (flags & TEXT) !== 0);
-    };
     const check = (node, name) => {
-      if (isText(name)) context.report({ node, messageId: 'inherited' });
+      if (isOpen(parserServices.getTypeAtLocation(name))) context.report({ node, messageId: 'inherited' });
     };
     return {
       'MemberExpression[computed=true]': (node) => check(node, node.property),

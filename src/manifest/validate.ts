@@ -156,7 +156,10 @@ function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: un
     if (issue.code !== 'unrecognized_keys') continue;
     const around = issue.path as (string | number)[];
     const known = translator.knownAt(around);
-    const mapping = around.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], data) as object;
+    const inner = (value: unknown, step: string | number): unknown => {
+      return ownValue(value as Record<string, unknown>, String(step));
+    };
+    const mapping = around.reduce(inner, data) as object;
     for (const key of issue.keys) {
       Reflect.deleteProperty(mapping, key);
       keys.push({ path: [...around, key], meant: suggestion(key, known) });

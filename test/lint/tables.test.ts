@@ -46,7 +46,13 @@ describe('the rule against tables with inherited names', { timeout: 60_000 }, ()
     test(`finds ${code}`, async (t) => assert.equal(await findsIn(t, code), 1));
   }
 
-  for (const code of ['table[index]', "table['known']", "'known' in table", 'new Map([[name, 1]]).get(name)']) {
+  for (const code of [
+    'table[index]',
+    'table[`p${index}`]',
+    "table['known']",
+    "'known' in table",
+    'new Map([[name, 1]]).get(name)',
+  ]) {
     test(`lets ${code} be`, async (t) => assert.equal(await findsIn(t, code), 0));
   }
 });
