@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy bench-suites schema clean
+.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy bench-suites bench-generation schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,10 @@ bench-accuracy: build ## Measure every model whole and by its bricks, and write 
 
 bench-suites: build ## Measure the models of the paper and of today, and write their docs (hours); SUITE=modern for one, FILES='a.json' for exports that are there
 	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)
+
+bench-generation: build ## Have a decoder of the zoo make text: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares
+	node dist/bench/generation/main.js --model $(or $(MODEL),llama_1b) --prompt $(or $(PROMPT),128) \
+		--tokens $(or $(TOKENS),64) --threads $(or $(THREADS),1) $(FILES)
 
 schema: build ## Write docs/report.schema.json and schemas/ from the definitions of the documents
 	node dist/test/plugins/dlbricks/report/write-schema.js

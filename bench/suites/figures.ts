@@ -4,8 +4,8 @@ import type { Configuration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /**
- * What whole models cost over what bricks cost; null where a brick is not measured, or no model. Of a whole model that could not be
- * measured, only what that took counts, so that the ratios are too low then.
+ * What whole models cost over what bricks cost; null where a brick is not measured, or no model. Of a whole model that
+ * could not be measured, only what that took counts, so that the ratios are too low then.
  */
 export interface Ratios {
   /** One run of every model over one run of every different brick: the paper's rule. */

@@ -8,8 +8,9 @@ export interface PaperRow {
 }
 
 /**
- * Layers, unique layers and normalized latency of rows 1 to 50, one layer for each brick. Source: github.com/rai-project/synthetic_benchmark, the
- * authors' data of 2019-10-18 (c5.xlarge, MXNet 1.5.1); latencies are means of the middle 30 of 50 runs.
+ * Layers, unique layers and normalized latency of rows 1 to 50, one layer for each brick. Source: github.com/rai-
+ * project/synthetic_benchmark, the authors' data of 2019-10-18 (c5.xlarge, MXNet 1.5.1); latencies are means of the
+ * middle 30 of 50 runs.
  */
 const ROWS: readonly (readonly [layers: number, uniqueLayers: number, normalized: number | null])[] = [
   [142, 58, 0.9784],

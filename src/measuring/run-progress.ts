@@ -10,8 +10,8 @@ export interface Underway {
 }
 
 /**
- * One count of all measurements of a command. It never goes back; its total grows where more turns out to be needed. The
- * time left takes into account that some measurements take much longer than others.
+ * One count of all measurements of a command. It never goes back; its total grows where more turns out to be needed.
+ * The time left takes into account that some measurements take much longer than others.
  */
 export class RunProgress {
   #total = 0;
@@ -54,7 +54,9 @@ export class RunProgress {
     return secondsLeft === undefined ? event : { ...event, secondsLeft };
   }
 
-  /** The work of tasks that one process measures. Of several, only the first is known: they are taken for average ones. */
+  /**
+   * The work of tasks that one process measures. Of several, only the first is known: they are taken for average ones.
+   */
   #workOf(first: Task | undefined, together: number): number {
     if (together <= 1) return first?.work ?? 0;
     return (together * (this.#totalWork - this.#doneWork)) / Math.max(together, this.#total - this.#done);

@@ -18,8 +18,8 @@ function commonStart(one: readonly string[], other: readonly string[]): number {
 }
 
 /**
- * The sequences of a graph with `count` blocks, from those of the same graph with two and with three. The third block has to
- * add sequences in one place, and they have to be those that stand before that place already.
+ * The sequences of a graph with `count` blocks, from those of the same graph with two and with three. The third block
+ * has to add sequences in one place, and they have to be those that stand before that place already.
  */
 export function extendSequences(two: readonly string[], three: Sequences, count: number): Extended {
   const { sequences, edges } = three;

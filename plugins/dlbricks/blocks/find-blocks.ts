@@ -3,7 +3,10 @@ import { nodeLabels } from './node-labels.js';
 
 type Graph = Model['graph'];
 
-/** Blocks of nodes, one after another, that do the same: the layers of a decoder. Each reads only itself, the one before, and what is before all. */
+/**
+ * Blocks of nodes, one after another, that do the same: the layers of a decoder. Each reads only itself, the one
+ * before, and what is before all.
+ */
 export interface RepeatedBlocks {
   /** Index of the first block's first node. */
   readonly first: number;
@@ -84,7 +87,10 @@ class Wiring {
     });
   }
 
-  /** Whether nodes after the blocks read the last block only, and all blocks but the last have the same outputs of the model. */
+  /**
+   * Whether nodes after the blocks read the last block only, and all blocks but the last have the same outputs of the
+   * model.
+   */
   #leavesFromLast({ first, length, count }: RepeatedBlocks): boolean {
     const { nodes, outputs } = this.graph;
     const lastBlock = first + (count - 1) * length;
@@ -112,8 +118,8 @@ class Wiring {
 }
 
 /**
- * Finds the blocks that most of a graph's nodes repeat, wherever they begin. Time is linear in the number of nodes, times
- * the length of a block at worst.
+ * Finds the blocks that most of a graph's nodes repeat, wherever they begin. Time is linear in the number of nodes,
+ * times the length of a block at worst.
  *
  * @returns undefined where there are none, or fewer than are worth a shortened graph
  */

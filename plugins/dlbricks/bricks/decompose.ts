@@ -28,7 +28,10 @@ export interface CutSettings {
   readonly cut: Cut;
   /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
   readonly granularity?: number | undefined;
-  /** Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are bound. */
+  /**
+   * Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are
+   * bound.
+   */
   readonly keepDynamic?: boolean | undefined;
   /** Which models are optimized with fewer of their repeated blocks, at the kernel cut; default: large ones. */
   readonly shorten?: Shorten | undefined;
@@ -110,7 +113,11 @@ export interface Decomposed extends GraphToCut {
   readonly costMs: number;
 }
 
-/** Takes a model apart. @param surroundingBytes bytes of the weights around its copies; by default those of the graph */
+/**
+ * Takes a model apart.
+ *
+ * @param surroundingBytes bytes of the weights around its copies; by default those of the graph
+ */
 export async function decompose(
   loaded: LoadedModel,
   settings: CutSettings,

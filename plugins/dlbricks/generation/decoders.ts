@@ -1,7 +1,9 @@
 import { bindDimensions, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
 import { type Generation, sampledLengths } from './cache-lengths.js';
 
-/** A decoder as two graphs, named alike: one reads a prompt, the other makes a token with a cache of what was before. */
+/**
+ * A decoder as two graphs, named alike: one reads a prompt, the other makes a token with a cache of what was before.
+ */
 const PREFILL = /[_-]prefill$/;
 const DECODE = /[_-]decode$/;
 
@@ -49,8 +51,8 @@ function resized(loaded: LoadedModel, symbols: readonly string[], size: number, 
 }
 
 /**
- * Replaces each decoder by the models that its generation is composed of: the prompt, and a step at some lengths of the cache. A
- * decoder is two models with one name but for `prefill` and `decode` at its end.
+ * Replaces each decoder by the models that its generation is composed of: the prompt, and a step at some lengths of the
+ * cache. A decoder is two models with one name but for `prefill` and `decode` at its end.
  *
  * @throws PlatformError `manifest` where there is none, `model` where one leaves no length open
  */

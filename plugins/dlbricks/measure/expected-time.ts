@@ -1,7 +1,7 @@
 import { type Protocol, protocolOfComposite } from '../../../src/plugin-api.js';
 
-// How long measurements take in proportion to each other, so that the time left can be told. Work is that of the imaginary
-// processor of rough-time.ts, and nothing of this enters a latency.
+// How long measurements take in proportion to each other, so that the time left can be told. Work is that of the
+// imaginary processor of rough-time.ts, and nothing of this enters a latency.
 
 /** A brick's part of its process, session and graph. */
 const MS_PER_BRICK = 5;

@@ -75,6 +75,11 @@ const PAPER = 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transform
 
 const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
+/** Where github.com/keras-team/keras-hub lists the parameters of released models. */
+function presets(family: string): string {
+  return `parameters: keras_hub/src/models/${family}/${family}_presets.py`;
+}
+
 /** BERT-base, uncased vocabulary, with the pooler on the first token and without a task's head. */
 export const bertBase: ZooEntry = {
   name: 'bert_base',
@@ -83,7 +88,7 @@ export const bertBase: ZooEntry = {
   published: {
     parameters: 109_482_240,
     multiplyAccumulates: 11_174_215_680,
-    source: `parameters: keras_hub/src/models/bert/bert_presets.py, bert_base_en_uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
+    source: `${presets('bert')}, bert_base_en_uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 12, hidden: 768, heads: 12, hasSegments: true }),
@@ -97,7 +102,7 @@ export const bertLarge: ZooEntry = {
   published: {
     parameters: 335_141_888,
     multiplyAccumulates: 39_461_060_608,
-    source: `parameters: keras_hub/src/models/bert/bert_presets.py, bert_large_en_uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
+    source: `${presets('bert')}, bert_large_en_uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 24, hidden: 1024, heads: 16, hasSegments: true }),
@@ -111,7 +116,7 @@ export const distilbert: ZooEntry = {
   published: {
     parameters: 66_362_880,
     multiplyAccumulates: 5_586_812_928,
-    source: `parameters: keras_hub/src/models/distil_bert/distil_bert_presets.py, distil_bert_base_en_uncased (the paper rounds to 66M); ${COUNTED}`,
+    source: `${presets('distil_bert')}, distil_bert_base_en_uncased (the paper rounds to 66M); ${COUNTED}`,
   },
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 6, hidden: 768, heads: 12, hasSegments: false }),

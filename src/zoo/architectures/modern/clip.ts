@@ -72,9 +72,9 @@ const PAPER =
   'Radford et al., Learning Transferable Visual Models From Natural Language Supervision, arXiv:2103.00020, 2021';
 
 const SOURCE =
-  'parameters: n_parameters of openai/clip-vit-base-patch32 in github.com/embeddings-benchmark/mteb, 151,277,313 with one ' +
-  'temperature, of which 63,428,096 are in the tower for texts; multiply-accumulates: the matrix products in appendix F of ' +
-  'Hoffmann et al., arXiv:2203.15556, the patches and the projection';
+  'parameters: n_parameters of openai/clip-vit-base-patch32 in github.com/embeddings-benchmark/mteb, 151,277,313 with ' +
+  'one temperature, of which 63,428,096 are in the tower for texts; multiply-accumulates: the matrix products in ' +
+  'appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the projection';
 
 export const clipVitB32Image: ZooEntry = {
   name: 'clip_vit_b_32_image',

@@ -174,7 +174,7 @@ interface Released {
 
 const LLAMA3 = 'Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, 2024';
 
-/** Decoders of these sizes as they were released; sizes are those of their model cards, parameters those of their files. */
+/** Decoders as they were released; sizes are those of their model cards, parameters those of their files. */
 const RELEASED: readonly Released[] = [
   {
     name: 'llama_0.1b',
@@ -243,7 +243,8 @@ export const LLAMAS: readonly ZooEntry[] = RELEASED.flatMap(({ name, title, pape
             ? multiplyAccumulates(size, PROMPT, PROMPT)
             : multiplyAccumulates(size, 1, PROMPT + 1),
           source:
-            `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); multiply-accumulates: the matrix products in appendix F of ` +
+            `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); ` +
+            'multiply-accumulates: the matrix products in appendix F of ' +
             'Hoffmann et al., arXiv:2203.15556',
         },
         dimensions: { batch: 1, ...(isPrefill ? { sequence: PROMPT } : { past: PROMPT }) },

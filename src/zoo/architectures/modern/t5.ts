@@ -80,9 +80,9 @@ const SMALL: T5Size = { hidden: 512, layers: 6, heads: 8, feedForward: 2048 };
 const PAPER = 'Raffel et al., Exploring the Limits of Transfer Learning, JMLR 2020, arXiv:1910.10683';
 
 const SOURCE =
-  'parameters: keras_hub/src/models/t5/t5_presets.py, t5_small_multi, 60,506,624 (the paper rounds to 60 million), of which ' +
-  'T5EncoderModel of t5-small has 35,330,816; both share the word table; multiply-accumulates: the matrix products in appendix F of Hoffmann et al., ' +
-  'arXiv:2203.15556';
+  'parameters: keras_hub/src/models/t5/t5_presets.py, t5_small_multi, 60,506,624 (the paper rounds to 60 million), of ' +
+  'which T5EncoderModel of t5-small has 35,330,816; both share the word table; multiply-accumulates: the matrix ' +
+  'products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
 export const t5SmallEncoder: ZooEntry = {
   name: 't5_small_encoder',

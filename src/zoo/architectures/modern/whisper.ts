@@ -75,9 +75,9 @@ const TINY: WhisperSize = { hidden: 384, layers: 4, heads: 6, frames: 1500 };
 const PAPER = 'Radford et al., Robust Speech Recognition via Large-Scale Weak Supervision, 2022, arXiv:2212.04356';
 
 const SOURCE =
-  'parameters: keras_hub/src/models/whisper/whisper_presets.py, whisper_tiny_multi, 37,760,640 (table 1 of the paper: 39M), of ' +
-  'which 8,208,384 are in the encoder with its positions and 29,552,256 in the decoder; multiply-accumulates: the matrix products in appendix F of ' +
-  'Hoffmann et al., arXiv:2203.15556, and the convolutions';
+  'parameters: keras_hub/src/models/whisper/whisper_presets.py, whisper_tiny_multi, 37,760,640 (table 1 of the paper: ' +
+  '39M), of which 8,208,384 are in the encoder with its positions and 29,552,256 in the decoder; ' +
+  'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, and the convolutions';
 
 export const whisperTinyEncoder: ZooEntry = {
   name: 'whisper_tiny_encoder',

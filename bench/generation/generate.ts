@@ -1,0 +1,102 @@
+import { symbolicBenchmark } from '../../src/measurement/symbolic-benchmark.js';
+import { runOptionsOf } from '../../src/measurement/system.js';
+import { weightlessBenchmark } from '../../src/measurement/weightless.js';
+import { materialize } from '../../src/predictor/materialize.js';
+import { openFilledModel } from '../../src/predictor/open-filled-model.js';
+import type { OpenModel, Predictor } from '../../src/predictor/predictor.js';
+import { elementsOf, type TensorValue } from '../../src/predictor/tensor-value.js';
+import type { Benchmark } from '../../src/measurement/benchmark.js';
+import type { LoadedModel } from '../../src/registry/load-model.js';
+
+/** A text that was made, and how long it took. */
+export interface Generated {
+  readonly tokens: readonly number[];
+  /** From the prompt to the first token; ms. */
+  readonly firstTokenMs: number;
+  /** Each further token; ms. */
+  readonly furtherTokensMs: readonly number[];
+}
+
+/** Where and how a decoder runs. */
+export interface Place {
+  readonly predictor: Predictor;
+  readonly threads: number;
+  readonly temporaryFolder: string;
+}
+
+type Values = ReadonlyMap<string, TensorValue>;
+
+function integers(dims: readonly number[], valueAt: (index: number) => number): TensorValue {
+  const count = dims.reduce((product, dim) => product * dim, 1);
+  const values = BigInt64Array.from({ length: count }, (_, index) => BigInt(valueAt(index)));
+  return { elementType: 'int64', dims, bytes: new Uint8Array(values.buffer) };
+}
+
+/** The inputs for tokens that come after `before` others. */
+function feedsOf(tokens: readonly number[], before: number): Map<string, TensorValue> {
+  return new Map([
+    ['input_ids', integers([1, tokens.length], (index) => tokens[index] ?? 0)],
+    ['attention_mask', integers([1, before + tokens.length], () => 1)],
+    ['position_ids', integers([1, tokens.length], (index) => before + index)],
+  ]);
+}
+
+/** The cache that a run returned, as the next one's input. */
+function cacheIn(outputs: Values): Values {
+  return new Map(
+    [...outputs].flatMap(([name, value]) => {
+      return name.startsWith('present_') ? [[name.replace('present_', 'past_'), value] as const] : [];
+    }),
+  );
+}
+
+function likeliest(outputs: Values): number {
+  const logits = outputs.get('logits');
+  const scores = logits === undefined ? [] : Array.from(elementsOf(logits), Number);
+  return scores.reduce((best, score, index) => (score > (scores[best] ?? -Infinity) ? index : best), 0);
+}
+
+function opened(benchmark: Benchmark, { predictor, threads, temporaryFolder }: Place): Promise<OpenModel> {
+  return openFilledModel(predictor, materialize(benchmark), runOptionsOf(threads), { temporaryFolder });
+}
+
+async function timed(model: OpenModel, feeds: Values): Promise<{ readonly outputs: Values; readonly ms: number }> {
+  const run = model.prepare(feeds);
+  const startMs = performance.now();
+  const outputs = await run.evaluate();
+  return { outputs, ms: performance.now() - startMs };
+}
+
+/**
+ * Makes text for real with a decoder of the zoo, with made-up weights: the prompt at once, then a token in each step, whose
+ * cache is what the step before returned. Both graphs run once before anything is timed, and only one is open at a time.
+ *
+ * @param prefill its sequence as long as the prompt @param decode with its cache's dimension open
+ * @param count tokens to make, the first one with the prompt
+ */
+export async function generate(
+  prefill: LoadedModel,
+  decode: LoadedModel,
+  prompt: readonly number[],
+  count: number,
+  place: Place,
+): Promise<Generated> {
+  const reader = await opened(weightlessBenchmark(prefill.model), place);
+  await timed(reader, feedsOf(prompt, 0));
+  const first = await timed(reader, feedsOf(prompt, 0));
+  await reader.close();
+  const tokens = [likeliest(first.outputs)];
+  const furtherTokensMs: number[] = [];
+  const writer = await opened(symbolicBenchmark(decode.model, decode.open ?? decode.model), place);
+  let cache = cacheIn(first.outputs);
+  await timed(writer, new Map([...feedsOf(tokens, prompt.length), ...cache]));
+  while (tokens.length < count) {
+    const before = prompt.length + tokens.length - 1;
+    const { outputs, ms } = await timed(writer, new Map([...feedsOf(tokens.slice(-1), before), ...cache]));
+    tokens.push(likeliest(outputs));
+    furtherTokensMs.push(ms);
+    cache = cacheIn(outputs);
+  }
+  await writer.close();
+  return { tokens, firstTokenMs: first.ms, furtherTokensMs };
+}
