@@ -59,7 +59,7 @@ class Evaluating {
     private readonly progress: RunProgress,
     private readonly system: System,
   ) {
-    this.#measuring = new Measuring(context, this.#results, progress);
+    this.#measuring = new Measuring(context, system, this.#results, progress);
   }
 
   get results(): KnownResults {

@@ -15,6 +15,7 @@ import {
   type Remeasure,
   RunProgress,
   runOptionsOf,
+  type System,
   type Task,
   weightlessBenchmark,
   withOwnWeights,
@@ -44,6 +45,7 @@ export interface TimedModel extends WholeModel {
 
 /** The models with one number of threads, which are one system to the store. */
 interface Series {
+  readonly system: System;
   readonly tasks: ReadonlyMap<WholeModel, Task>;
   readonly phase: Phase;
   readonly results: KnownResults;
@@ -77,7 +79,7 @@ async function seriesOf(
   const system = await agent.system(runOptionsOf(threads));
   const results = new KnownResults();
   const phase = await phaseOf(distinctTasks(tasks.values()), results, { system, store, remeasure: settings.remeasure });
-  return { tasks, phase, results };
+  return { system, tasks, phase, results };
 }
 
 /**
@@ -103,8 +105,8 @@ export async function timeModels(
   const progress = new RunProgress();
   progress.add(missing);
   const measured = new Map<WholeModel, Measurement>();
-  for (const { tasks, phase, results } of series) {
-    const measuring = new Measuring(context, results, progress);
+  for (const { system, tasks, phase, results } of series) {
+    const measuring = new Measuring(context, system, results, progress);
     await measuring.measure(phase.missing, settings.remeasure);
     await measuring.replaceWhileQuiet(phase.disturbed);
     for (const [model, { request }] of tasks) {

@@ -1,10 +1,14 @@
+import { setTimeout as after } from 'node:timers/promises';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
-import { DEFAULT_REMEASURE, isNewTakenAgain } from '../measurement/remeasure.js';
+import { DEFAULT_REMEASURE, isNewTakenAgain, type Remeasure } from '../measurement/remeasure.js';
+import type { System } from '../measurement/system.js';
+import type { Holder } from '../store/leases/holder.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { KnownResults } from './known-results.js';
+import { MeasuredOnce } from './measured-once.js';
 import { RetakeLimit, undisturbed } from './retake.js';
 import type { RunProgress } from './run-progress.js';
 import { Storing } from './storing.js';
@@ -22,15 +26,27 @@ export interface MeasuringContext {
 /** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Measures, stores each result at once, and tells of its progress. An evaluation has one for each system. */
+/** Time between two looks for what others measure. */
+const WAIT_MS = 1000;
+
+/** Others that a message names; there are rarely more. */
+const MOST_NAMED = 3;
+
+/**
+ * Measures what nobody else measures, stores each result at once, waits for the results of others, and tells of its
+ * progress. An evaluation has one for each system.
+ */
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
+  #arrived = 0;
+  #hasToldOfOthers = false;
   /** Until a stored measurement that was taken again was disturbed as well. */
   #isQuiet = true;
 
   constructor(
     private readonly context: MeasuringContext,
+    private readonly system: System,
     private readonly results: KnownResults,
     private readonly progress: RunProgress,
   ) {}
@@ -40,19 +56,59 @@ export class Measuring {
     return this.#wallMs;
   }
 
+  /** Number of measurements that others took while this one was going to. */
+  get arrived(): number {
+    return this.#arrived;
+  }
+
   /**
-   * Measures until done or interrupted. New measurements that other processes disturb are taken again, as far as
-   * `remeasure` allows.
+   * Measures until done or interrupted. What others measure at the same time is waited for, and read. New measurements
+   * that other processes disturb are taken again, as far as `remeasure` allows.
    *
    * @param tasks that the progress expects
-   * @returns how many were measured
+   * @returns how many were measured here
    */
   async measure(tasks: readonly Task[], remeasure = DEFAULT_REMEASURE): Promise<number> {
-    const { progress } = this;
-    const { agent, store, signal, onEvent } = this.context;
+    const { store, signal } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
     const startMs = performance.now();
-    progress.start();
+    this.progress.start();
+    const once = new MeasuredOnce(store, this.system, this.results);
+    let measured = 0;
+    try {
+      for (let left = tasks; left.length > 0 && !signal.aborted;) {
+        const { own, arrived, awaited, others } = await once.share(left);
+        this.#arrived += arrived.length;
+        for (const task of arrived) this.progress.count(task);
+        measured += await this.#measureOwn(own, remeasure);
+        await once.release();
+        if (own.length === 0 && awaited.length > 0) await this.#waitFor(awaited.length, others);
+        left = awaited;
+      }
+    } finally {
+      await once.close();
+      this.#wallMs += performance.now() - startMs;
+    }
+    return measured;
+  }
+
+  /** Pauses before the next look, and says what for. */
+  async #waitFor(measurements: number, others: readonly Holder[]): Promise<void> {
+    const { onEvent, signal } = this.context;
+    const named = others.slice(0, MOST_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
+    const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
+    const what = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
+    const message = `waiting for ${what} that ${named.join(', ')}${more} takes for another evaluation`;
+    if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });
+    this.#hasToldOfOthers = true;
+    onEvent(this.progress.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
+    await after(WAIT_MS, undefined, { signal }).catch(() => undefined);
+  }
+
+  async #measureOwn(tasks: readonly Task[], remeasure: Remeasure): Promise<number> {
+    const { progress } = this;
+    const { agent, store, signal, onEvent } = this.context;
+    if (tasks.length === 0) return 0;
     const measured = new Set<number>();
     const running = this.#running();
     let isRepeating = false;
@@ -95,23 +151,33 @@ export class Measuring {
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
-      await storing.done().finally(() => {
-        this.#wallMs += performance.now() - startMs;
-      });
+      await storing.done();
     }
     return measured.size;
   }
 
   /**
    * Takes stored measurements that other processes disturbed again, until a new one is disturbed as well. A new
-   * measurement replaces the stored one where it is less disturbed.
+   * measurement replaces the stored one where it is less disturbed. What others measure now stays as it is.
    *
    * @returns how many were replaced
    */
   async replaceWhileQuiet(tasks: readonly Task[]): Promise<number> {
-    const { agent, store, signal, onEvent } = this.context;
+    const { store, signal } = this.context;
     if (tasks.length === 0 || this.#retakeLimit.isReached || !this.#isQuiet || signal.aborted) return 0;
     const startMs = performance.now();
+    const once = new MeasuredOnce(store, this.system, this.results);
+    try {
+      return await this.#replace((await once.share(tasks)).own);
+    } finally {
+      await once.close();
+      this.#wallMs += performance.now() - startMs;
+    }
+  }
+
+  async #replace(tasks: readonly Task[]): Promise<number> {
+    const { agent, store, signal, onEvent } = this.context;
+    if (tasks.length === 0) return 0;
     const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
     note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);
     let replaced = 0;
@@ -141,7 +207,6 @@ export class Measuring {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
       this.progress.drop([...left]);
-      this.#wallMs += performance.now() - startMs;
     }
     return replaced;
   }

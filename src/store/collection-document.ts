@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { ownValue } from '../base/own-value.js';
@@ -35,6 +36,16 @@ export function keysOf(shape: CollectionShape, document: object): Omit<CheckedDo
   const indexes = shape.indexes.map((fields) => textsOf(fields, document));
   const problem = [key, ...indexes].map((texts) => texts && problemWithKey(texts)).find((one) => one !== undefined);
   return problem ?? { key, indexes };
+}
+
+/** Whether a stored text is that of a document. Older versions may have written the fields in another order. */
+export function isTextOf(stored: string, { text }: CheckedDocument): boolean {
+  if (stored === text) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(stored), JSON.parse(text));
+  } catch {
+    return false;
+  }
 }
 
 /** Values of the fields that a document is found by; undefined where it lacks one. */

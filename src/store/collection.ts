@@ -8,6 +8,8 @@ import type { z } from 'zod';
 export interface CollectionDefinition<Document extends object> extends CollectionShape<keyof Document & string> {
   /** Checked before a document is written, and after it is read. Documents hold only JSON values. */
   readonly schema: z.ZodType<Document>;
+  /** Of use only while it is shared at once, so that it never waits on this machine for a server that is gone. */
+  readonly isMomentary?: true;
 }
 
 /** The definition of a kind of document. */
@@ -34,6 +36,13 @@ export interface Collection<Document extends object> {
   put(document: Document): Promise<void>;
   /** The same for several; either order, each at most once. Not all or nothing: a failure may leave some of them stored. */
   putMany(documents: readonly Document[]): Promise<void>;
+  /**
+   * Puts a document unless there is another one with its key. Of several that put different documents with one key at
+   * once, in any processes, exactly one succeeds. Idempotent.
+   *
+   * @returns whether this very document is there now
+   */
+  insert(document: Document): Promise<boolean>;
   /** @param key values for all fields of the key */
   get(key: Partial<Document>): Promise<Document | undefined>;
   /**

@@ -26,6 +26,7 @@ export function readOnlyStore(store: ResultStore, place: string, onClosed: () =>
       return {
         put: refuse,
         putMany: refuse,
+        insert: refuse,
         delete: refuse,
         get: (key) => documents.get(key),
         find: (match) => documents.find(match),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { describe, test, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
 import { Measuring } from '../../src/measuring/measuring.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
 import { RunProgress } from '../../src/measuring/run-progress.js';
@@ -8,19 +10,22 @@ import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../src
 import { createFakeAgent, type FakeAgentOptions } from '../../src/agent/fake-agent.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import type { EvaluationEvent } from '../../src/evaluation/event.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { until } from '../support/until.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { sampleMeasurement } from '../store/sample-measurement.js';
+import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 import { sampleTasks } from './sample-tasks.js';
 
 const TASKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs');
 
-async function measuringWith(agent: BenchmarkAgent, signal = new AbortController().signal) {
+async function measuringWith(agent: BenchmarkAgent, signal = new AbortController().signal, shared?: ResultStore) {
   const events: EvaluationEvent[] = [];
   const onEvent = (event: EvaluationEvent): void => void events.push(event);
   const results = new KnownResults();
   const progress = new RunProgress();
-  const store = await openMemoryStore();
-  const measuring = new Measuring({ agent, store, signal, onEvent }, results, progress);
+  const store = shared ?? (await openMemoryStore());
+  const system = await agent.system(SYSTEM.runOptions);
+  const measuring = new Measuring({ agent, store, signal, onEvent }, system, results, progress);
   return { measuring, events, results, progress, store };
 }
 
@@ -245,4 +250,107 @@ test('measurements that do not belong to a task are left out', async () => {
   const { measuring, results } = await measuringWith(giving(sampleMeasurement(0), sampleMeasurement(1)));
   assert.equal(await measuring.measure(TASKS.slice(0, 1)), 1);
   assert.equal([...results.measurements()].length, 1);
+});
+
+describe('measuring beside others that use the same store', { timeout: 60_000 }, () => {
+  const signal = new AbortController().signal;
+
+  /** An agent whose measurements come after a promise, each at a time of its own. */
+  function laterAgent(after: Promise<void>, options: Partial<FakeAgentOptions> = {}) {
+    const agent = createFakeAgent({ latencyOf: () => 1, ...options });
+    const measure: BenchmarkAgent['measure'] = async function* (requests, measuring) {
+      await after;
+      yield* agent.measure(requests, measuring);
+    };
+    return { agent: { ...agent, measure }, measured: agent.measured };
+  }
+
+  const waitingIn = (events: readonly EvaluationEvent[]): readonly string[] => {
+    return events.flatMap((event) => (event.kind === 'note' && /^waiting/.test(event.message) ? [event.message] : []));
+  };
+
+  test('takes once what two ask for at the same moment, and both have it', async () => {
+    let go = (): void => {};
+    const slow = laterAgent(new Promise((resolve) => (go = resolve)));
+    const quick = createFakeAgent({ latencyOf: () => 2 });
+    const store = await openMemoryStore();
+    const [first, second] = [await measuringWith(slow.agent, signal, store), await measuringWith(quick, signal, store)];
+    for (const { progress } of [first, second]) progress.add(TASKS);
+    const one = first.measuring.measure(TASKS.slice(0, 2));
+    const other = second.measuring.measure(TASKS);
+    await until(() => waitingIn(second.events).length > 0);
+    go();
+    assert.deepEqual([await one, await other, second.measuring.arrived], [2, 1, 2]);
+    const signatures = TASKS.map(({ request }) => request.benchmark.signature);
+    assert.deepEqual([...slow.measured, ...quick.measured].toSorted(), signatures.toSorted());
+    const kept = TASKS.map(({ request }) => second.results.get(request)?.outcome);
+    assert.deepEqual(
+      kept.map((outcome) => outcome?.kind === 'samples' && outcome.runMs[0]),
+      [1, 1, 2],
+    );
+  });
+
+  test('says once what it waits for and who takes it, and shows it as its progress', async () => {
+    let go = (): void => {};
+    const slow = laterAgent(new Promise((resolve) => (go = resolve)));
+    const store = await openMemoryStore();
+    const first = await measuringWith(slow.agent, signal, store);
+    const second = await measuringWith(fakeAgent(), signal, store);
+    second.progress.add(TASKS);
+    const both = [first.measuring.measure(TASKS), second.measuring.measure(TASKS)];
+    await until(() => labelsIn(second.events).length >= 2);
+    go();
+    await Promise.all(both);
+    const message = `waiting for 3 measurements that process ${process.pid} on ${hostname()} takes for another evaluation`;
+    assert.deepEqual(waitingIn(second.events), [message]);
+    assert.ok(labelsIn(second.events).every((label) => label === message));
+  });
+
+  test('takes what another one was to take and gave up', async () => {
+    const interrupted = new AbortController();
+    const slow = laterAgent(new Promise((resolve) => interrupted.signal.addEventListener('abort', () => resolve())));
+    const store = await openMemoryStore();
+    const first = await measuringWith(slow.agent, interrupted.signal, store);
+    const second = await measuringWith(fakeAgent(), signal, store);
+    const one = first.measuring.measure(TASKS);
+    const other = second.measuring.measure(TASKS);
+    await until(() => waitingIn(second.events).length > 0);
+    interrupted.abort();
+    assert.deepEqual([await one, await other], [0, 3]);
+  });
+
+  test('waits for a new measurement of what both have and take again', async () => {
+    let go = (): void => {};
+    const measuredAt = '2026-03-01T00:00:00Z';
+    const slow = laterAgent(new Promise((resolve) => (go = resolve)), { measuredAt });
+    const store = await openMemoryStore();
+    const quick = createFakeAgent({ latencyOf: () => 2 });
+    const [first, second] = [await measuringWith(slow.agent, signal, store), await measuringWith(quick, signal, store)];
+    const [task] = TASKS;
+    assert.ok(task !== undefined);
+    const stored = sampleMeasurement(0, { system: await quick.system(SYSTEM.runOptions) });
+    await store.putMeasurement(stored);
+    for (const { results } of [first, second]) results.put(stored);
+    const both = [first.measuring.measure([task]), second.measuring.measure([task])];
+    await until(() => waitingIn(second.events).length > 0);
+    go();
+    assert.deepEqual(await Promise.all(both), [1, 0]);
+    assert.equal(second.results.get(task.request)?.measuredAt, measuredAt);
+  });
+
+  test('goes on alone where the store of others is gone', async () => {
+    const store = await openMemoryStore();
+    const gone = (): Promise<never> => Promise.reject(new PlatformError('unavailable', 'the store does not answer'));
+    const collection: ResultStore['collection'] = (definition) => {
+      const documents = store.collection(definition);
+      const find = documents.find.bind(documents);
+      return { find, put: gone, putMany: gone, insert: gone, get: gone, delete: gone };
+    };
+    const spooling: ResultStore = Object.create(store, { collection: { value: collection } }) as ResultStore;
+    const own = ['putMeasurement', 'findMeasurements'] as const;
+    for (const name of own) Object.defineProperty(spooling, name, { value: store[name].bind(store) });
+    const { measuring, results } = await measuringWith(fakeAgent(), signal, spooling);
+    assert.equal(await measuring.measure(TASKS), 3);
+    assert.ok(TASKS.every(({ request }) => results.get(request) !== undefined));
+  });
 });

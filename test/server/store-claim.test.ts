@@ -1,39 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import type { Clock } from '../../src/base/clock.js';
 import { StoreClaim } from '../../src/server/store-claim.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { fast, suspendable } from '../store/fast-clock.js';
 
 const deadline = { timeout: 60_000 };
-
-/** Twenty times as fast as others. */
-const fast: Clock = {
-  now: () => performance.now() * 20,
-  sleep: (ms, signal) => setTimeout(ms / 20, undefined, { signal }).catch(() => undefined),
-};
-
-/** A claimant that is suspended, or killed: nothing it waits for comes. */
-function suspendable(): { readonly clock: Clock; readonly suspend: () => void; readonly wake: () => void } {
-  let [wake, awake] = [(): void => {}, Promise.resolve()];
-  const suspend = (): void => {
-    awake = new Promise((resolve) => (wake = resolve));
-  };
-  return {
-    clock: {
-      now: fast.now,
-      sleep: async (ms, signal) => {
-        await fast.sleep(ms, signal);
-        await awake;
-      },
-    },
-    suspend,
-    wake: () => wake(),
-  };
-}
 
 function server(store: ResultStore, clock = fast): Promise<StoreClaim> {
   return StoreClaim.take(store, { role: 'server', clock });

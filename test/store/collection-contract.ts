@@ -143,6 +143,33 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       );
     });
 
+    it('inserts a document unless there is another one with its key', async (t) => {
+      const notes = await openNotes(t);
+      assert.equal(await notes.insert(note('x', { pages: 1 })), true);
+      assert.equal(await notes.insert(note('x', { pages: 2 })), false);
+      assert.deepEqual(await all(notes.find({ author: 'ann' })), [note('x', { pages: 1 })]);
+      // An answer may be lost, and the request made again.
+      assert.equal(await notes.insert(note('x', { pages: 1 })), true);
+      await notes.delete({ shelf: 'a', title: 'x' });
+      assert.equal(await notes.insert(note('x', { pages: 2 })), true);
+    });
+
+    it('inserts one of several documents with one key that come at once', async (t) => {
+      const store = await open(t);
+      const inserted = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => {
+          return store.collection(NOTES).insert(note(`n${index % 3}`, { pages: index }));
+        }),
+      );
+      assert.equal(inserted.filter(Boolean).length, 3);
+      const winners = inserted.flatMap((isThere, index) => (isThere ? [index] : []));
+      const pages = (await all(store.collection(NOTES).find({}))).map((found) => found.pages);
+      assert.deepEqual(
+        pages.sort((a, b) => a - b),
+        winners,
+      );
+    });
+
     it('refuses a document that breaks the schema, naming it and the field, and stores nothing of the same call', async (t) => {
       const notes = await openNotes(t);
       await assertRefused(notes.putMany([note('x'), note('y', { pages: Number.NaN })]), /notes \(a, y\).*pages/);
@@ -198,6 +225,7 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const notes = store.collection(NOTES);
       await store.close();
       await assertRefused(notes.put(note('x')), /closed/);
+      await assertRefused(notes.insert(note('x')), /closed/);
       await assertRefused(notes.get({ shelf: 'a', title: 'x' }), /closed/);
       await assertRefused(all(notes.find({})), /closed/);
       await assertRefused(notes.delete({}), /closed/);

@@ -104,13 +104,14 @@ export async function measureSuite(
   onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
   const progress = new RunProgress();
   progress.add(missing);
-  const measuring = new Measuring(context, results, progress);
+  const measuring = new Measuring(context, system, results, progress);
   const measured = await measuring.measure(missing, remeasure);
+  const interrupted = measured + measuring.arrived < missing.length;
   const replaced = await measuring.replaceWhileQuiet(disturbed);
   return {
     system,
     measurements: tasks.flatMap(({ request }) => results.get(request) ?? []),
     measured: measured + replaced,
-    interrupted: measured < missing.length,
+    interrupted,
   };
 }

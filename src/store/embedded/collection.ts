@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
-import { checkedDocument, type CheckedDocument } from '../collection-document.js';
+import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { MAX_KEY_BYTES } from '../collection.js';
 import { matches, keyOf, selectionOf, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
@@ -48,6 +48,24 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
       puts.push(this.#putPage(checked.slice(start, start + PAGE)));
     }
     await Promise.all(puts);
+  }
+
+  async insert(document: Document): Promise<boolean> {
+    this.store.requireOpen();
+    const checked = checkedDocument(this.definition, document);
+    await this.#requireShape();
+    let isThere = false;
+    await this.store.write({
+      ...this.#extentOf([checked]),
+      apply: (tables) => {
+        if (this.#table.hasShape(tables) !== true) return this.#changedMeanwhile();
+        const there = this.#table.get(tables, checked.key);
+        if (there === undefined) this.#table.put(tables, checked);
+        isThere = there === undefined || isTextOf(there, checked);
+        return undefined;
+      },
+    });
+    return isThere;
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
@@ -110,17 +128,22 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
 
   #putPage(documents: readonly CheckedDocument[]): Promise<void> {
     return this.store.write({
-      entries: documents.length * this.#entriesEach,
-      bytes: documents.reduce(
-        (sum, { text }) => sum + Buffer.byteLength(text) + this.#entriesEach * 2 * MAX_KEY_BYTES,
-        0,
-      ),
+      ...this.#extentOf(documents),
       apply: (tables) => {
         if (this.#table.hasShape(tables) !== true) return this.#changedMeanwhile();
         for (const document of documents) this.#table.put(tables, document);
         return undefined;
       },
     });
+  }
+
+  /** Most that putting documents touches and writes. */
+  #extentOf(documents: readonly CheckedDocument[]): Pick<Change, 'entries' | 'bytes'> {
+    const keyBytes = this.#entriesEach * 2 * MAX_KEY_BYTES;
+    return {
+      entries: documents.length * this.#entriesEach,
+      bytes: documents.reduce((sum, { text }) => sum + Buffer.byteLength(text) + keyBytes, 0),
+    };
   }
 
   /** Ensures that documents are stored by the definition. */

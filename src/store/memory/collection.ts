@@ -1,5 +1,5 @@
 import type { Collection, CollectionDefinition } from '../collection.js';
-import { checkedDocument, type CheckedDocument } from '../collection-document.js';
+import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { encodeTexts } from '../key-bytes.js';
 import { keyOf, selectionOf, type Selection } from '../selection.js';
 
@@ -24,6 +24,15 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
     const all = documents.map((document) => checkedDocument(this.definition, document));
     for (const checked of all) this.stored.set(encodeTexts(checked.key).toString('latin1'), checked);
     return Promise.resolve();
+  }
+
+  async insert(document: Document): Promise<boolean> {
+    this.requireOpen();
+    const checked = checkedDocument(this.definition, document);
+    const place = encodeTexts(checked.key).toString('latin1');
+    const there = this.stored.get(place) ?? checked;
+    this.stored.set(place, there);
+    return Promise.resolve(isTextOf(there.text, checked));
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {

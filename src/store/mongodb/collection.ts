@@ -7,7 +7,7 @@ import { keyOf, selectionOf, type Selection } from '../selection.js';
 import { readJson } from '../stored-text.js';
 import type { Connection } from './connection.js';
 import { encodeName, encodeTyped, documentIdOf, withoutFields } from './document-codec.js';
-import type { DocumentTable, Id } from './document-table.js';
+import type { DocumentTable, Id, PutDocument } from './document-table.js';
 import { ensureStructure } from './structure.js';
 import { validatorOf } from './validator.js';
 
@@ -48,6 +48,11 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     await this.store.track(this.#putAll(checked));
   }
 
+  async insert(document: Document): Promise<boolean> {
+    this.store.requireOpen();
+    return this.store.track(this.#insert(checkedDocument(this.definition, document)));
+  }
+
   async get(key: Partial<Document>): Promise<Document | undefined> {
     this.store.requireOpen();
     const selection = keyOf(this.definition, key);
@@ -77,11 +82,16 @@ export class MongoCollection<Document extends object> implements Collection<Docu
 
   async #putAll(documents: readonly CheckedDocument[]): Promise<void> {
     await this.#prepare();
-    const puts = documents.map(({ key, text }) => {
-      const json = withoutFields(JSON.parse(text) as object, '_id');
-      return this.table.put({ id: this.#idOf(key), json });
-    });
-    await Promise.all(puts);
+    await Promise.all(documents.map((document) => this.table.put(this.#toPut(document))));
+  }
+
+  async #insert(document: CheckedDocument): Promise<boolean> {
+    await this.#prepare();
+    return this.table.insert(this.#toPut(document));
+  }
+
+  #toPut({ key, text }: CheckedDocument): PutDocument {
+    return { id: this.#idOf(key), json: withoutFields(JSON.parse(text) as object, '_id') };
   }
 
   get #hasOwnId(): boolean {

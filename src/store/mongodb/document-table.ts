@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError, MongoServerError, type Collection, type Document, type ObjectId } from 'mongodb';
 import type { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
 import type { Connection } from './connection.js';
-import { decodeDocument, encodeDocument, type FieldTypes } from './document-codec.js';
+import { decodeDocument, encodeDocument, type FieldTypes, withoutFields } from './document-codec.js';
 import { joinDocument, partIdsOf, SPLIT, splitDocument, type DocumentPart } from './large-document.js';
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
 import { WriteQueue } from './write-queue.js';
@@ -53,6 +54,25 @@ export class DocumentTable {
   /** Inserts or replaces. */
   put(document: PutDocument): Promise<void> {
     return this.#queue.put(document);
+  }
+
+  /** Inserts unless there is a document with this id. @returns whether the one that is there then equals this one */
+  async insert({ id, json }: PutDocument): Promise<boolean> {
+    const { document, parts } = splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json);
+    for (const part of parts) await this.#putPart(part);
+    const isInserted = await this.connection.run(WRITE, async () => {
+      try {
+        await this.#collection.insertOne({ _id: id, ...document });
+        return true;
+      } catch (error) {
+        if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
+        throw error;
+      }
+    });
+    if (isInserted) return true;
+    // It may be this one: the answer to an earlier attempt can be lost.
+    const [there] = await this.getMany([id]);
+    return there !== undefined && isDeepStrictEqual(withoutFields(there, '_id'), json);
   }
 
   /** The existing ones of the requested documents, in no order, with `_id`. */

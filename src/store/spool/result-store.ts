@@ -80,6 +80,7 @@ export class SpoolingResultStore implements ResultStore {
 
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
     const collection = this.remote.collection(definition);
+    if (definition.isMomentary === true) return collection;
     const shape = requireShape(definition);
     const put = (document: Document): Promise<void> => {
       const copy = structuredClone(document) as Record<string, unknown>;
@@ -90,6 +91,7 @@ export class SpoolingResultStore implements ResultStore {
       putMany: async (documents) => {
         await Promise.all(documents.map(put));
       },
+      insert: (document) => collection.insert(document),
       get: (key) => collection.get(key),
       find: (match) => collection.find(match),
       delete: (match) => collection.delete(match),

@@ -2,6 +2,7 @@ import { it, type TestContext } from 'node:test';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { openTeamStore } from '../../../src/store/spool/open.js';
 import { collectionContract } from '../collection-contract.js';
+import { leasesContract } from '../leases-contract.js';
 import { resultStoreContract } from '../result-store-contract.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { MONGODB_URI, needsServer, newDatabase } from './server.js';
@@ -17,4 +18,5 @@ if (MONGODB_URI === undefined) it("MongoDB: the store's contract", needsServer);
 else {
   resultStoreContract('MongoDB', open);
   collectionContract('MongoDB', open);
+  leasesContract('MongoDB', open);
 }

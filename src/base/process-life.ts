@@ -1,0 +1,52 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/** A process, identified beyond its number, which a later process may get. Plain data, so that it can be stored. */
+export interface ProcessLife {
+  /** The boot of the machine, and the namespace of its process numbers. */
+  readonly machine: string;
+  readonly pid: number;
+  /** When it started, in clock ticks since the boot. */
+  readonly startTicks: string;
+}
+
+/** This process; undefined on systems other than Linux. */
+export function ownLife(): ProcessLife | undefined {
+  const machine = thisMachine();
+  const own = statusOf(process.pid);
+  return machine === undefined || own === undefined
+    ? undefined
+    : { machine, pid: process.pid, startTicks: own.startTicks };
+}
+
+/** Whether a process has ended for certain. False for a process of another machine, which cannot be looked for. */
+export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
+  if (machine !== thisMachine()) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+  const status = statusOf(pid);
+  return status !== undefined && (status.isZombie || status.startTicks !== startTicks);
+}
+
+function thisMachine(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields 3 and 22 of /proc/PID/stat (proc(5)); the name in field 2 may have spaces and parentheses. */
+function statusOf(pid: number): { readonly isZombie: boolean; readonly startTicks: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const startTicks = fields[22 - 3];
+    return startTicks === undefined ? undefined : { isZombie: fields[0] === 'Z', startTicks };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import { PlatformError } from '../base/errors.js';
+import { isUnderLoad } from '../measurement/disturbance.js';
+import { type Measurement, setupKey } from '../measurement/measurement.js';
+import { type System, withFingerprint } from '../measurement/system.js';
+import type { Holder } from '../store/leases/holder.js';
+import { Leases } from '../store/leases/leases.js';
+import { measurementId } from '../store/measurement-id.js';
+import type { ResultStore } from '../store/result-store.js';
+import { type KnownResults, knownResults, wantedOf } from './known-results.js';
+import type { Task } from './task.js';
+
+/** What becomes of tasks that are about to be measured. */
+export interface Shares {
+  /** To be measured here; nobody else takes them until {@link MeasuredOnce.release}. */
+  readonly own: readonly Task[];
+  /** Measured by others since they were looked up; the results have them now. */
+  readonly arrived: readonly Task[];
+  /** Being measured by others. */
+  readonly awaited: readonly Task[];
+  /** Who measures them. */
+  readonly others: readonly Holder[];
+}
+
+/**
+ * Has each measurement taken once, whoever asks for it: who measures holds a lease on the measurement in the store, and
+ * the others wait and read. Leases are on measurements (benchmark, system, protocol, context and occasion), so that
+ * evaluations share exactly what they have in common.
+ */
+export class MeasuredOnce {
+  readonly #leases: Leases;
+
+  /** @param results where measurements of others go */
+  constructor(
+    private readonly store: ResultStore,
+    private readonly system: System,
+    private readonly results: KnownResults,
+  ) {
+    this.#leases = new Leases(store, 'measurement');
+  }
+
+  /**
+   * Divides tasks into those to measure here and those that others measure. May be called again for the latter.
+   *
+   * @throws PlatformError as the store does; where its server is gone, all is to be measured here
+   */
+  async share(tasks: readonly Task[]): Promise<Shares> {
+    const names = new Map(tasks.map((task) => [task, this.#nameOf(task)]));
+    const held = await this.#take([...names.values()]);
+    // Only now: what was measured before the lease was free is in the store.
+    const found = await this.#foundNow(tasks);
+    const arrived: Task[] = [];
+    const own: Task[] = [];
+    const awaited: Task[] = [];
+    const others = new Map<string, Holder>();
+    for (const [task, name] of names) {
+      const holder = held.get(name);
+      const measurement = found.get(task);
+      // Who measures may be about to repeat what others disturbed.
+      if (measurement !== undefined && (holder === undefined || !isUnderLoad(measurement))) {
+        this.results.put(measurement);
+        arrived.push(task);
+      } else if (holder === undefined) {
+        own.push(task);
+      } else {
+        awaited.push(task);
+        others.set(holder.id, holder);
+      }
+    }
+    return { own, arrived, awaited, others: [...others.values()] };
+  }
+
+  /** Lets others have what was not measured. What was measured is in the store by now. */
+  async release(): Promise<void> {
+    await unlessGone(this.#leases.release());
+  }
+
+  close(): Promise<void> {
+    return this.#leases.close();
+  }
+
+  async #take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
+    return (await unlessGone(this.#leases.take(names))) ?? new Map<string, Holder>();
+  }
+
+  /** What is new in the store. A measurement that was known before is the one to be taken again. */
+  async #foundNow(tasks: readonly Task[]): Promise<ReadonlyMap<Task, Measurement>> {
+    const stored = await knownResults(
+      tasks.map(({ request }) => wantedOf(request)),
+      this.system,
+      this.store,
+    );
+    const found = new Map<Task, Measurement>();
+    for (const task of tasks) {
+      const measurement = stored.get(task.request);
+      const before = this.results.get(task.request);
+      if (measurement !== undefined && measurement.measuredAt !== before?.measuredAt) found.set(task, measurement);
+    }
+    return found;
+  }
+
+  #nameOf({ request }: Task): string {
+    const { signature, runOptions, ...setup } = wantedOf(request);
+    const { fingerprint } = withFingerprint({ ...this.system, runOptions });
+    return measurementId({ signature, system: fingerprint, setup: setupKey(setup) }) ?? signature;
+  }
+}
+
+/** Without the store's server nobody can be asked; this machine goes on, and keeps what it measures. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'unavailable') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../../base/clock.js';
+import { hasEnded } from '../../base/process-life.js';
+import type { Collection } from '../collection.js';
+import type { Holder } from './holder.js';
+
+/** A holder without a new beat for this long is gone: five beats, since a busy machine may delay some. */
+const SILENCE_MS = 10_000;
+
+/**
+ * Most time that counts as silence between two looks. After an outage of the store, or of the watching process, this
+ * gives holders the time for a beat.
+ */
+const MOST_BETWEEN_LOOKS_MS = 2_000;
+
+interface Seen {
+  readonly beat: number;
+  readonly silentMs: number;
+  readonly atMs: number;
+}
+
+/**
+ * Decides which holders of leases are gone. It compares beats and measures silence by its own monotonic clock, so that
+ * clocks of different machines are never compared.
+ */
+export class HolderWatch {
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(
+    private readonly holders: Collection<Holder>,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Looks whether a holder lives, and removes it where it is gone. Silence is seen by looking again and again.
+   *
+   * @returns undefined where it is gone
+   */
+  async look(id: string): Promise<Holder | undefined> {
+    const holder = await this.holders.get({ id });
+    if (holder !== undefined && !this.#isGone(holder)) return holder;
+    this.#seen.delete(id);
+    if (holder !== undefined) await this.holders.delete({ id });
+    return undefined;
+  }
+
+  #isGone({ id, beat, life }: Holder): boolean {
+    const atMs = this.clock.now();
+    const before = this.#seen.get(id);
+    const passedMs = before === undefined ? 0 : Math.min(atMs - before.atMs, MOST_BETWEEN_LOOKS_MS);
+    const silentMs = before?.beat === beat ? before.silentMs + passedMs : 0;
+    this.#seen.set(id, { beat, silentMs, atMs });
+    return silentMs >= SILENCE_MS || (life !== undefined && hasEnded(life));
+  }
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { type Clock, monotonicClock } from '../../base/clock.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
+import type { ResultStore } from '../result-store.js';
+import { type Holder, HOLDERS, newHolder } from './holder.js';
+import { HolderWatch } from './holder-watch.js';
+
+/** Time between two beats of a holder. */
+const BEAT_MS = 2_000;
+
+/** What leases are given for. */
+export type LeaseKind = 'measurement' | 'evaluation';
+
+const leaseSchema = z.strictObject({
+  kind: z.string(),
+  /** What is leased. */
+  name: z.string(),
+  /** The holder's id. */
+  holder: z.string(),
+});
+
+type Lease = Readonly<z.infer<typeof leaseSchema>>;
+
+const LEASES: CollectionDefinition<Lease> = {
+  name: 'leases',
+  schema: leaseSchema,
+  key: ['kind', 'name'],
+  indexes: [['holder'], ['kind', 'name', 'holder']],
+  isMomentary: true,
+};
+
+/**
+ * Exclusive rights that are kept in a store, for all processes and machines that use it. A right has one holder at a
+ * time, and ends with its holder: a holder beats while it lives, and others take over what a silent one holds. Holders
+ * on the same machine see at once that a process has ended. A holder that was suspended for longer than the silence may
+ * have lost leases without noticing; {@link Leases.held} says which ones are left.
+ */
+export class Leases {
+  readonly #leases: Collection<Lease>;
+  readonly #holders: Collection<Holder>;
+  readonly #watch: HolderWatch;
+  readonly #stop = new AbortController();
+  #self = newHolder();
+  #appeared: Promise<void> | undefined;
+  #beating: Promise<void> = Promise.resolve();
+
+  constructor(
+    store: Pick<ResultStore, 'collection'>,
+    private readonly kind: LeaseKind,
+    private readonly clock: Clock = monotonicClock,
+  ) {
+    this.#leases = store.collection(LEASES);
+    this.#holders = store.collection(HOLDERS);
+    this.#watch = new HolderWatch(this.#holders, clock);
+  }
+
+  /**
+   * Takes all leases that are free, or whose holder is gone. The others may be asked for again: a silent holder counts
+   * as gone after several looks.
+   *
+   * @returns by name those that others hold
+   * @throws PlatformError as the store does
+   */
+  async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
+    // First the holder: a lease without a holder is free.
+    await (this.#appeared ??= this.#appear());
+    const owners = new Map<string, string>();
+    for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);
+    const looks = new Map<string, Promise<Holder | undefined>>();
+    const look = (id: string): Promise<Holder | undefined> => {
+      const looked = looks.get(id) ?? this.#look(id);
+      looks.set(id, looked);
+      return looked;
+    };
+    const others = new Map<string, Holder>();
+    const take = async (name: string): Promise<void> => {
+      const other = await this.#takeOne(name, owners.get(name), look);
+      if (other !== undefined) others.set(name, other);
+    };
+    await Promise.all(names.map(take));
+    return others;
+  }
+
+  /** The names of the leases that this holder has. @throws PlatformError as the store does */
+  async held(): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for await (const { name } of this.#leases.find({ holder: this.#self.id })) names.add(name);
+    return names;
+  }
+
+  /** Gives back one lease, or all. @throws PlatformError as the store does */
+  async release(name?: string): Promise<void> {
+    const holder = this.#self.id;
+    await this.#leases.delete(name === undefined ? { holder } : { kind: this.kind, name, holder });
+  }
+
+  /** Gives everything back. Where the store fails, others see the silence. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#beating;
+    if (this.#appeared === undefined) return;
+    try {
+      await this.release();
+      await this.#holders.delete({ id: this.#self.id });
+    } catch {
+      // As said above.
+    }
+  }
+
+  async #appear(): Promise<void> {
+    await this.#holders.put(this.#self);
+    this.#beating = this.#beat();
+  }
+
+  async #beat(): Promise<void> {
+    const { signal } = this.#stop;
+    for (;;) {
+      await this.clock.sleep(BEAT_MS, signal);
+      if (signal.aborted) return;
+      this.#self = { ...this.#self, beat: this.#self.beat + 1 };
+      // Where the store is away for a while, no other holder reaches it either.
+      await this.#holders.put(this.#self).catch(() => undefined);
+    }
+  }
+
+  /** The holder, unless it is gone; then nothing of what it held stays. */
+  async #look(id: string): Promise<Holder | undefined> {
+    const holder = await this.#watch.look(id);
+    if (holder === undefined) await this.#leases.delete({ holder: id });
+    return holder;
+  }
+
+  /** @param owner the holder's id as far as it is known. @returns who has it, where that is another one that lives */
+  async #takeOne(
+    name: string,
+    owner: string | undefined,
+    look: (id: string) => Promise<Holder | undefined>,
+  ): Promise<Holder | undefined> {
+    const { kind } = this;
+    const { id } = this.#self;
+    for (;;) {
+      if (owner === id) return undefined;
+      if (owner !== undefined) {
+        const holder = await look(owner);
+        if (holder !== undefined) return holder;
+      }
+      if (await this.#leases.insert({ kind, name, holder: id })) return undefined;
+      owner = (await this.#leases.get({ kind, name }))?.holder;
+    }
+  }
+}
