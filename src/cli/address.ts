@@ -16,6 +16,12 @@ export function serverOption(description: string): Option {
   return new Option('--server <host:port>', description).argParser(parseAddress).env(SERVER_VARIABLE);
 }
 
+/** The same where there may be several servers of one store. */
+export function serversOption(description: string): Option {
+  const parse = (text: string): readonly HostPort[] => text.split(',').map((address) => parseAddress(address));
+  return new Option('--server <host:port,...>', description).argParser(parse).env(SERVER_VARIABLE);
+}
+
 /** An option that is HOST:PORT, with a default that help shows as it is typed. */
 export function addressOption(flags: string, description: string, address: string): Option {
   return new Option(flags, description).argParser(parseAddress).default(parseAddress(address), address);

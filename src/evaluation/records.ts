@@ -28,6 +28,10 @@ const recordSchema = z.strictObject({
 
 export type EvaluationRecord = Readonly<z.infer<typeof recordSchema>>;
 
+export function hasEnded({ state }: EvaluationRecord): boolean {
+  return state !== 'queued' && state !== 'running';
+}
+
 const partSchema = z.strictObject({
   evaluation: z.string(),
   /** Its place among the parts, with leading zeros. */
@@ -58,6 +62,9 @@ export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 /** An evaluation whose submission is being stored. */
 export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
+/** An evaluation that is to be cancelled by the server that has it. */
+export type Cancellation = Readonly<z.infer<typeof arrivalSchema>>;
+
 const RECORDS: CollectionDefinition<EvaluationRecord> = {
   name: 'submitted_evaluations',
   schema: recordSchema,
@@ -79,6 +86,14 @@ const ARRIVALS: CollectionDefinition<Arrival> = {
   indexes: [],
 };
 
+const CANCELLATIONS: CollectionDefinition<Cancellation> = {
+  name: 'cancelled_evaluations',
+  schema: arrivalSchema,
+  key: ['evaluation'],
+  indexes: [],
+  isMomentary: true,
+};
+
 const EVENTS: CollectionDefinition<EventDocument> = {
   name: 'evaluation_events',
   schema: eventSchema,
@@ -93,6 +108,7 @@ export interface EvaluationCollections {
   /** Says which parts may lack a record: the server ended while it stored them. */
   readonly arrivals: Collection<Arrival>;
   readonly events: Collection<EventDocument>;
+  readonly cancellations: Collection<Cancellation>;
 }
 
 export function evaluationCollections(store: ResultStore): EvaluationCollections {
@@ -101,5 +117,6 @@ export function evaluationCollections(store: ResultStore): EvaluationCollections
     parts: store.collection(PARTS),
     arrivals: store.collection(ARRIVALS),
     events: store.collection(EVENTS),
+    cancellations: store.collection(CANCELLATIONS),
   };
 }

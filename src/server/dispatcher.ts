@@ -23,6 +23,8 @@ export interface DispatchLimits {
   readonly retryMs: number;
   /** How long a cancelled run may take to end. */
   readonly stopMs: number;
+  /** Time between two looks at what other servers of the same store do. */
+  readonly watchMs: number;
 }
 
 export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
@@ -31,6 +33,7 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   waitForAgentMs: 10 * 60_000,
   retryMs: 2000,
   stopMs: 20_000,
+  watchMs: 2000,
 };
 
 /** Number of plugins that may end during an evaluation before it fails: the evaluation may be the cause. */
@@ -80,10 +83,14 @@ export class Dispatcher {
     return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
   }
 
+  hasPlugin(name: string): boolean {
+    return [...this.#sessions].some(({ registration }) => registration.name === name);
+  }
+
   /** @throws PlatformError `unavailable` where no plugin of that name is attached */
   requirePlugin(name: string): void {
+    if (this.hasPlugin(name)) return;
     const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
-    if (names.includes(name)) return;
     const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
     const advice = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
     throw new PlatformError('unavailable', `the plugin ${name} is not attached to this server, ${others}; ${advice}`);
@@ -143,6 +150,14 @@ export class Dispatcher {
     void job.ended.then(() => clearTimeout(stopTimer));
   }
 
+  /** Lets go of an evaluation that another server has. */
+  abandon(job: EvaluationJob): void {
+    job.left.abort();
+    this.#waiting.delete(job);
+    this.#running.get(job)?.end(job.run, { kind: 'cancelled' });
+    this.#tellPlaces();
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#retries) clearTimeout(timer);
@@ -195,12 +210,12 @@ export class Dispatcher {
     } catch (error) {
       const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
       // Where the store fails, this error cannot be stored.
-      if (!this.#isClosed) await job.finish(how).catch(() => undefined);
+      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(how).catch(() => undefined);
     }
     this.#running.delete(job);
     session.giveSlotBack();
     if (this.#isClosed) return;
-    if (waitMs !== undefined) this.#again(job, waitMs);
+    if (waitMs !== undefined && !job.left.signal.aborted) this.#again(job, waitMs);
     this.#dispatch();
   }
 
@@ -215,7 +230,7 @@ export class Dispatcher {
     }
     const timer = setTimeout(() => {
       this.#retries.delete(timer);
-      if (!job.isCancelled) this.add(job);
+      if (!job.isCancelled && !job.left.signal.aborted) this.add(job);
     }, waitMs);
     this.#retries.add(timer);
   }
@@ -268,7 +283,7 @@ export class Dispatcher {
     const { traceContext } = job.record;
     const how = await session.run({ ...run, submission, agent, traceContext }, keep);
     clearTimeout(silence);
-    if (this.#isClosed) return false;
+    if (this.#isClosed || job.left.signal.aborted) return false;
     if (how !== undefined) {
       await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
       return true;

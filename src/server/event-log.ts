@@ -13,6 +13,14 @@ function withoutResult(event: PlatformEvent): PlatformEvent {
   return event.kind === 'done' ? { kind: 'done', partial: event.partial } : event;
 }
 
+function loggedOf({ sequence, at, event }: EventDocument): LoggedEvent {
+  return { sequence: Number(sequence), at, event: withoutResult(event) };
+}
+
+function lost(): PlatformError {
+  return new PlatformError('unavailable', 'another server has this evaluation now; it has gone on with it');
+}
+
 /** The position of a log's reader. */
 export interface Cursor {
   readonly sequence: number;
@@ -20,10 +28,16 @@ export interface Cursor {
   readonly measurings: number;
 }
 
+/** Whether the evaluation is still this server's. */
+export type IsOwn = () => Promise<boolean>;
+
 /**
  * The events of one evaluation. An event is stored before any reader gets it, so that no number is used twice; only the
  * progress of measuring stays in memory. A log is bounded, and readers read it at their own pace. The result, which may
  * be large, is in the store only, see {@link Results}.
+ *
+ * Several servers may have a log of the same evaluation, of which one adds events. The store takes one event under each
+ * number, so that a server that was suspended and lost the evaluation adds none to those of the next one.
  */
 export class EventLog {
   readonly #events: LoggedEvent[];
@@ -37,17 +51,20 @@ export class EventLog {
     private readonly evaluation: string,
     private readonly documents: Collection<EventDocument>,
     known: readonly LoggedEvent[],
+    private readonly isOwn: IsOwn,
   ) {
     this.#events = [...known];
   }
 
-  /** The stored log of an evaluation; empty for a new one. */
-  static async open(evaluation: string, documents: Collection<EventDocument>): Promise<EventLog> {
+  /** The stored log of an evaluation; empty for a new one. @param isOwn of a log that events are added to */
+  static async open(
+    evaluation: string,
+    documents: Collection<EventDocument>,
+    isOwn: IsOwn = () => Promise.resolve(true),
+  ): Promise<EventLog> {
     const known: LoggedEvent[] = [];
-    for await (const { sequence, at, event } of documents.find({ evaluation })) {
-      known.push({ sequence: Number(sequence), at, event: withoutResult(event) });
-    }
-    return new EventLog(evaluation, documents, known);
+    for await (const stored of documents.find({ evaluation })) known.push(loggedOf(stored));
+    return new EventLog(evaluation, documents, known, isOwn);
   }
 
   /** The latest event, `measuring` included; undefined before the first one. */
@@ -63,7 +80,8 @@ export class EventLog {
   /**
    * Adds an event, after those that are being added, and resolves when the store has it.
    *
-   * @throws PlatformError `exhausted` where there are too many, `storage` where the store fails
+   * @throws PlatformError `exhausted` where there are too many, `storage` where the store fails, `unavailable` where
+   *   another server has the evaluation
    */
   append(event: PlatformEvent): Promise<void> {
     const added = this.#appending.then(() => this.#append(event));
@@ -79,11 +97,38 @@ export class EventLog {
       this.#measurings++;
     } else {
       this.#account(event);
-      const sequence = last + 1;
-      await this.documents.put({ ...eventKey(this.evaluation, sequence), at, event });
+      if (isFinal(event) && !(await this.isOwn())) throw lost();
+      const sequence = await this.#store(at, event);
       this.#events.push({ sequence, at, event: withoutResult(event) });
       if (isFinal(event)) this.#measuring = undefined;
     }
+    this.#wake();
+  }
+
+  /** Stores an event. @returns its number */
+  async #store(at: string, event: PlatformEvent): Promise<number> {
+    for (;;) {
+      const sequence = (this.#events.at(-1)?.sequence ?? 0) + 1;
+      if (await this.documents.insert({ ...eventKey(this.evaluation, sequence), at, event })) return sequence;
+      // The server that had the evaluation before was not quite dead, or this one is not the one that has it.
+      if (!(await this.isOwn())) throw lost();
+      await this.catchUp();
+      if (this.hasEnded) throw lost();
+    }
+  }
+
+  /** Reads the events that another server has added. @throws PlatformError `storage` */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const last = this.#events.at(-1)?.sequence ?? 0;
+      const stored = await this.documents.get(eventKey(this.evaluation, last + 1));
+      if (stored === undefined) return;
+      this.#events.push(loggedOf(stored));
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
     for (const wake of [...this.#waiting]) wake();
   }
 

@@ -1,5 +1,6 @@
-import { type FinalEvent, isFinal, waiting } from '../evaluation/event.js';
-import { EventLog } from './event-log.js';
+import { type FinalEvent, isFinal, type PlatformEvent, waiting } from '../evaluation/event.js';
+import { EventLog, type IsOwn } from './event-log.js';
+import { PlatformError } from '../base/errors.js';
 import type { Requirements } from '../manifest/index.js';
 import type { RunKey } from '../evaluation/link/link.js';
 import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
@@ -9,12 +10,19 @@ const STATE_AFTER = { done: 'done', failed: 'failed', cancelled: 'cancelled' } a
   EvaluationState
 >;
 
+/** A record with the state that its last event gives it. */
+export function recordAfter(record: EvaluationRecord, last: PlatformEvent | undefined): EvaluationRecord {
+  return last === undefined || !isFinal(last) ? record : { ...record, state: STATE_AFTER[last.kind] };
+}
+
 /** An evaluation that has not ended: its record and its log, which the store has as well. */
 export class EvaluationJob {
   #record: EvaluationRecord;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
+  /** Aborted when another server has it. */
+  readonly left = new AbortController();
   /** Whether it was cancelled. */
   isCancelled = false;
   /** Its place among those that wait for its plugin, as it was told last; undefined while it does not wait. */
@@ -28,6 +36,7 @@ export class EvaluationJob {
     record: EvaluationRecord,
     readonly log: EventLog,
     private readonly collections: EvaluationCollections,
+    private readonly isOwn: IsOwn,
     /** Its requirements on an agent; undefined until they are read from the store. */
     public requirements: Requirements | undefined,
   ) {
@@ -40,15 +49,16 @@ export class EvaluationJob {
   static async open(
     record: EvaluationRecord,
     collections: EvaluationCollections,
+    isOwn: IsOwn,
     requirements?: Requirements,
   ): Promise<EvaluationJob> {
-    return new EvaluationJob(record, await EventLog.open(record.id, collections.events), collections, requirements);
+    const log = await EventLog.open(record.id, collections.events, isOwn);
+    return new EvaluationJob(record, log, collections, isOwn, requirements);
   }
 
   /** Has ended as soon as its log has, so that who reads the last event never sees it running. */
   get record(): EvaluationRecord {
-    const last = this.log.last?.event;
-    return last === undefined || !isFinal(last) ? this.#record : { ...this.#record, state: STATE_AFTER[last.kind] };
+    return recordAfter(this.#record, this.log.last?.event);
   }
 
   get id(): string {
@@ -60,8 +70,9 @@ export class EvaluationJob {
     return { evaluation: this.id, attempt: this.#record.attempts };
   }
 
-  /** Has a plugin from now on. */
+  /** Has a plugin from now on. @throws PlatformError `unavailable` where another server has it */
   async start(): Promise<RunKey> {
+    if (!(await this.isOwn())) throw new PlatformError('unavailable', 'another server runs this evaluation');
     await this.#change({ state: 'running', attempts: this.#record.attempts + 1 });
     return this.run;
   }

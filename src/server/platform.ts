@@ -1,19 +1,26 @@
+import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { type AttachedPlugin, DEFAULT_DISPATCH_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
 import { isFinal, type LoggedEvent } from '../evaluation/event.js';
-import { EndedLogs, type OpenLog } from './ended-logs.js';
-import { EvaluationJob } from './job.js';
+import { EvaluationJob, recordAfter } from './job.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
-import { evaluationCollections, type EvaluationCollections, type EvaluationRecord } from '../evaluation/records.js';
+import {
+  evaluationCollections,
+  type EvaluationCollections,
+  type EvaluationRecord,
+  hasEnded,
+} from '../evaluation/records.js';
 import type { Described } from './loading/messages.js';
 import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
 import { KeyedPlaces } from './keyed-places.js';
+import { type Ownership, SOLE_OWNERSHIP } from './ownership.js';
 import type { TakeOptions } from './places.js';
 import { ResultCache } from './results.js';
+import { type OpenLog, StoredLogs } from './stored-logs.js';
 import { putSubmission, removeHalfSubmissions } from './submission-store.js';
-import { unmetRequirements } from '../manifest/index.js';
+import { type Requirements, unmetRequirements } from '../manifest/index.js';
 
 /** Evaluations that have not ended. */
 const MAX_JOBS = 1000;
@@ -23,11 +30,20 @@ const ID = /^[A-Za-z0-9-]{8,64}$/;
 /** The most evaluations that are listed. */
 const MOST_LISTED = 1000;
 
+/** Time between two looks whether another server has ended an evaluation, and the limit of that. */
+const CANCEL_LOOK_MS = 500;
+const CANCEL_LIMIT_MS = 60_000;
+
+/** Why an evaluation waits that another server had. */
+const LOST_SERVER = 'its server has ended';
+
 export interface PlatformOptions {
   readonly store: ResultStore;
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
   readonly loadLimits?: Partial<LoadLimits>;
+  /** The evaluations of the store that it may run; by default all of them. */
+  readonly ownership?: Ownership | undefined;
 }
 
 export interface SubmitOptions extends TakeOptions {
@@ -42,7 +58,8 @@ export interface EvaluationView {
 
 /**
  * Accepts evaluations, gives them to plugins, and stores their events. The store has the whole state, so that a new
- * platform with the same store continues where another one ended.
+ * platform with the same store continues where another one ended. Several platforms may share a store: each evaluation
+ * runs on one of them, and all of them show it.
  */
 export class Platform {
   readonly #collections: EvaluationCollections;
@@ -51,30 +68,37 @@ export class Platform {
   readonly #loader: SubmissionLoader;
   /** Those that have not ended. */
   readonly #jobs = new Map<string, EvaluationJob>();
-  /** By the ids of evaluations. */
+  /** By the ids of evaluations: each is submitted, or gone on with, one at a time. */
   readonly #submitting = new KeyedPlaces();
-  readonly #endedLogs: EndedLogs;
+  readonly #storedLogs: StoredLogs;
   readonly #results: ResultCache;
+  readonly #ownership: Ownership;
+  readonly #limits: DispatchLimits;
+  readonly #stop = new AbortController();
   #listing: Promise<readonly EvaluationRecord[]> | undefined;
 
-  private constructor({ store, agents, limits, loadLimits }: PlatformOptions) {
+  private constructor({ store, agents, limits, loadLimits, ownership = SOLE_OWNERSHIP }: PlatformOptions) {
     this.#collections = evaluationCollections(store);
-    this.#endedLogs = new EndedLogs(this.#collections.events);
+    this.#ownership = ownership;
+    this.#limits = { ...DEFAULT_DISPATCH_LIMITS, ...limits };
+    this.#storedLogs = new StoredLogs(this.#collections.events);
     this.#results = new ResultCache(this.#collections.events);
     this.#agents = agents;
     this.#loader = new SubmissionLoader(loadLimits);
     this.#dispatcher = new Dispatcher({
       agents,
-      limits: { ...DEFAULT_DISPATCH_LIMITS, ...limits },
+      limits: this.#limits,
       submissions: this.#collections.parts,
       loader: this.#loader,
     });
   }
 
-  /** @param resume continues the evaluations of the store that have not ended */
+  /** @param resume continues the evaluations of the store that have not ended and that no other server runs */
   static async open(options: PlatformOptions, { resume }: { readonly resume: boolean }): Promise<Platform> {
     const platform = new Platform(options);
-    if (resume) await platform.#resume();
+    if (resume) await removeHalfSubmissions(platform.#collections, platform.#ownership);
+    if (resume && !platform.#ownership.isShared) await platform.#adoptAll('the server was restarted', () => true);
+    if (platform.#ownership.isShared) void platform.#watch({ adopts: resume });
     return platform;
   }
 
@@ -108,12 +132,18 @@ export class Platform {
     const submission = await this.#loader.load(received, decide, waiting);
     if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
     const { digest, name, plugin, requirements } = described;
-    if (known !== undefined) {
-      if (known.digest === digest) return await this.#takenOn(known);
+    const isOwn = known === undefined && (await this.#ownership.take([id])).has(id);
+    // Another server may have taken it on meanwhile.
+    const there = known ?? (await this.#collections.records.get({ id }));
+    if (there !== undefined) {
+      if (there.digest === digest) return await this.#takenOn(there);
       throw new PlatformError(
         'usage',
         `evaluation_id: ${id} is another evaluation already; make a new id for this one`,
       );
+    }
+    if (!isOwn) {
+      throw new PlatformError('unavailable', `another server is just taking on the evaluation ${id}; submit it again`);
     }
     if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
     const now = new Date().toISOString();
@@ -128,19 +158,27 @@ export class Platform {
       changedAt: now,
       traceContext: { ...traceContext },
     };
-    await putSubmission(record, submission, this.#collections);
-    this.#add(await EvaluationJob.open(record, this.#collections, requirements));
+    try {
+      await putSubmission(record, submission, this.#collections);
+    } catch (error) {
+      // So that another server can take it on.
+      await this.#ownership.release(id).catch(() => undefined);
+      throw error;
+    }
+    this.#add(await this.#openJob(record, requirements));
     return record;
   }
 
-  /** An evaluation that was submitted before. Where the store failed right after it had its record, it does not run yet. */
+  /**
+   * An evaluation that was submitted before, here or to another server. Where the store failed right after it had its
+   * record, it does not run yet.
+   */
   async #takenOn(known: EvaluationRecord): Promise<EvaluationRecord> {
     const { id } = known;
     // A job is there until the store has the state of its end.
     if (this.#jobs.has(id)) return known;
     const record = (await this.#collections.records.get({ id })) ?? known;
-    const isUnended = record.state === 'queued' || record.state === 'running';
-    if (isUnended) this.#add(await EvaluationJob.open(record, this.#collections));
+    if (!hasEnded(record) && (await this.#ownership.take([id])).has(id)) this.#add(await this.#openJob(record));
     return record;
   }
 
@@ -159,8 +197,9 @@ export class Platform {
     if (!this.#jobs.has(id)) await this.#recordOf(id);
     const { log, close } = await this.#logOf(id, signal);
     close();
-    // After the log: a client that sees the last event also sees its state.
-    return { record: this.#jobs.get(id)?.record ?? (await this.#recordOf(id)), last: log.last };
+    const record = this.#jobs.get(id)?.record ?? (await this.#recordOf(id));
+    // A client that sees the last event also sees its state.
+    return { record: recordAfter(record, log.last?.event), last: log.last };
   }
 
   /** The result that came with an event of an evaluation, as JSON; undefined where there is none. */
@@ -194,33 +233,55 @@ export class Platform {
    */
   async *follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     if (!this.#jobs.has(id)) await this.#recordOf(id);
-    const { log, close } = await this.#logOf(id, signal);
-    try {
-      let after = { sequence: afterSequence, measurings: 0 };
-      while (!signal.aborted) {
-        const { events, cursor } = log.read(after);
-        after = cursor;
-        yield* events;
-        if (log.hasEnded && log.read(after).events.length === 0) return;
-        await log.changed(after, signal);
+    let sequence = afterSequence;
+    while (!signal.aborted) {
+      const { log, replaced, close } = await this.#logOf(id, signal);
+      const until = AbortSignal.any([signal, replaced]);
+      try {
+        let after = { sequence, measurings: 0 };
+        while (!until.aborted) {
+          const { events, cursor } = log.read(after);
+          after = cursor;
+          sequence = cursor.sequence;
+          yield* events;
+          if (log.hasEnded && log.read(after).events.length === 0) return;
+          await log.changed(after, until);
+        }
+      } finally {
+        close();
       }
-    } finally {
-      close();
     }
   }
 
   async #logOf(id: string, signal?: AbortSignal): Promise<OpenLog> {
     const job = this.#jobs.get(id);
-    return job === undefined ? await this.#endedLogs.open(id, signal) : { log: job.log, close: () => {} };
+    if (job === undefined) return await this.#storedLogs.open(id, signal);
+    return { log: job.log, replaced: job.left.signal, close: () => {} };
   }
 
   /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found` */
   async cancel(id: string): Promise<EvaluationRecord> {
-    const job = this.#jobs.get(id);
-    if (job === undefined) return this.#recordOf(id);
-    this.#dispatcher.cancel(job);
-    await job.ended;
-    return job.record;
+    const job = this.#jobs.get(id) ?? (await this.#adoptOne(id));
+    if (job !== undefined) {
+      this.#dispatcher.cancel(job);
+      await job.ended;
+      return job.record;
+    }
+    const record = await this.#recordOf(id);
+    return hasEnded(record) || !this.#ownership.isShared ? record : await this.#cancelElsewhere(id);
+  }
+
+  /** Has the server that runs an evaluation end it. @throws PlatformError `timeout` where it does not for a minute */
+  async #cancelElsewhere(id: string): Promise<EvaluationRecord> {
+    await this.#collections.cancellations.put({ evaluation: id });
+    const startMs = performance.now();
+    while (performance.now() - startMs < CANCEL_LIMIT_MS && !this.#stop.signal.aborted) {
+      const record = await this.#recordOf(id);
+      if (hasEnded(record)) return record;
+      await setTimeout(CANCEL_LOOK_MS);
+    }
+    const problem = `another server runs the evaluation ${id} and has not ended it yet`;
+    throw new PlatformError('timeout', `${problem}; it will, as soon as it can: look again later`);
   }
 
   /** The plugins that are attached now. */
@@ -235,28 +296,105 @@ export class Platform {
 
   /** Lets go of all plugins. Evaluations that have not ended stay in the store for the next platform. */
   close(): void {
+    this.#stop.abort();
     this.#dispatcher.close();
     this.#jobs.clear();
   }
 
+  #openJob(record: EvaluationRecord, requirements?: Requirements): Promise<EvaluationJob> {
+    const { id } = record;
+    const isOwn = async (): Promise<boolean> => (await this.#ownership.kept([id])).has(id);
+    return EvaluationJob.open(record, this.#collections, isOwn, requirements);
+  }
+
   #add(job: EvaluationJob): void {
     this.#jobs.set(job.id, job);
-    void job.ended.then(() => this.#jobs.delete(job.id));
+    this.#storedLogs.replace(job.id);
+    void job.ended.then(async () => {
+      this.#jobs.delete(job.id);
+      // Where the store fails, others find that it has ended.
+      await this.#ownership.release(job.id).catch(() => undefined);
+    });
     this.#dispatcher.add(job);
   }
 
-  async #resume(): Promise<void> {
-    await removeHalfSubmissions(this.#collections);
+  /** Goes on with all evaluations that have not ended and that no server runs, as far as this one may. */
+  async #adoptAll(reason: string, mayRun: (record: EvaluationRecord) => boolean): Promise<void> {
+    const waiting: string[] = [];
     for (const state of ['queued', 'running'] as const) {
-      for await (const record of this.#collections.records.find({ state })) {
-        const job = await EvaluationJob.open(record, this.#collections);
-        const last = job.log.last?.event;
-        // The server ended after it stored the last event and before it stored the state.
-        if (last !== undefined && isFinal(last)) await job.finish(last);
-        else {
-          if (record.state === 'running') await job.requeue('the server was restarted');
-          this.#add(job);
-        }
+      for await (const record of this.#collections.records.find({ state })) if (mayRun(record)) waiting.push(record.id);
+    }
+    await this.#adopt(waiting, reason);
+  }
+
+  /** The job of an evaluation that no server runs; undefined where there is none. */
+  async #adoptOne(id: string): Promise<EvaluationJob | undefined> {
+    if (!this.#ownership.isShared || hasEnded(await this.#recordOf(id))) return undefined;
+    await this.#adopt([id], LOST_SERVER);
+    return this.#jobs.get(id);
+  }
+
+  async #adopt(ids: readonly string[], reason: string): Promise<void> {
+    for (const id of await this.#ownership.take(ids.filter((id) => !this.#jobs.has(id)))) {
+      await this.#submitting.run(id, () => this.#goOn(id, reason));
+    }
+  }
+
+  async #goOn(id: string, reason: string): Promise<void> {
+    if (this.#jobs.has(id)) return;
+    // Only now: the server that had it may have ended it before it gave it up.
+    const record = await this.#collections.records.get({ id });
+    if (record === undefined || hasEnded(record)) return await this.#ownership.release(id);
+    const job = await this.#openJob(record);
+    const last = job.log.last?.event;
+    // A server ended after it stored the last event and before it stored the state.
+    if (last !== undefined && isFinal(last)) {
+      await job.finish(last);
+      await this.#ownership.release(id);
+      return;
+    }
+    if (record.state === 'running') await job.requeue(reason);
+    this.#add(job);
+  }
+
+  /** Looks from time to time at what other servers of the store do. Where the store is away, the next look finds it. */
+  async #watch({ adopts }: { readonly adopts: boolean }): Promise<void> {
+    const { signal } = this.#stop;
+    for (;;) {
+      await setTimeout(this.#limits.watchMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await this.#abandonLost();
+        await this.#cancelAsked();
+        // Without a plugin or an agent, another server has better chances.
+        const mayRun = ({ plugin }: EvaluationRecord): boolean => this.#dispatcher.hasPlugin(plugin);
+        if (adopts && this.#agents.list().length > 0) await this.#adoptAll(LOST_SERVER, mayRun);
+      } catch {
+        // As said above.
+      }
+    }
+  }
+
+  /** Lets go of what another server has taken over, because this one was silent for too long. */
+  async #abandonLost(): Promise<void> {
+    const jobs = [...this.#jobs.values()];
+    const kept = await this.#ownership.kept(jobs.map(({ id }) => id));
+    for (const job of jobs) {
+      if (kept.has(job.id) || this.#jobs.get(job.id) !== job) continue;
+      this.#jobs.delete(job.id);
+      this.#dispatcher.abandon(job);
+    }
+  }
+
+  /** Ends what clients of other servers want to end. */
+  async #cancelAsked(): Promise<void> {
+    for await (const cancellation of this.#collections.cancellations.find({})) {
+      const job = this.#jobs.get(cancellation.evaluation);
+      if (job !== undefined && !job.isCancelled) this.#dispatcher.cancel(job);
+      if (job !== undefined) continue;
+      const record = await this.#collections.records.get({ id: cancellation.evaluation });
+      if (record === undefined || hasEnded(record)) {
+        await this.#collections.cancellations.delete(cancellation);
       }
     }
   }

@@ -5,6 +5,7 @@ import { addRegistryService } from '../directory/registry-service.js';
 import type { HostPort } from '../rpc/loopback.js';
 import type { ClientSecurity, ServerSecurity } from '../rpc/security.js';
 import { createRpcServer } from '../rpc/server.js';
+import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { DispatchLimits } from './dispatcher.js';
 import { addEvaluationService } from './evaluation-service.js';
@@ -12,6 +13,7 @@ import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
 import { addForwardedPredictions } from './prediction/services.js';
+import { leasedOwnership, type Ownership, SOLE_OWNERSHIP } from './ownership.js';
 import { StoreClaim } from './store-claim.js';
 
 export interface ServerOptions {
@@ -25,8 +27,8 @@ export interface ServerOptions {
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
   /**
-   * Whether the server continues the store's evaluations that have not ended, which only one server at a time may do;
-   * true by default.
+   * Whether the server continues the store's evaluations that have not ended; true by default. With a store of this
+   * machine, only one server at a time may do so.
    */
   readonly resume?: boolean | undefined;
   /** Called where the start takes longer because another server may be using the store. */
@@ -37,7 +39,10 @@ export interface RunningServer {
   /** host:port */
   readonly address: string;
   readonly platform: Platform;
-  /** Resolves when another server has taken over the store because this one seemed dead. Close this one then. */
+  /**
+   * Resolves when another server has taken over the store because this one seemed dead. Close this one then. Never where
+   * several servers share the store.
+   */
   readonly lost: Promise<void>;
   /** Lets go of plugins, agents and clients; evaluations that have not ended go on with the next server of this store. */
   close(): Promise<void>;
@@ -49,21 +54,38 @@ export interface RunningServer {
  * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` where another server is at work on the store
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { store, resume = true, onWait } = options;
-  const claim = await StoreClaim.take(store, { role: resume ? 'server' : 'command', onWait });
+  const right = await rightTo(options);
   try {
-    return await serve(options, claim);
+    return await serve(options, right);
   } catch (error) {
-    await claim.release();
+    await right.release();
     throw error;
   }
 }
 
-async function serve(options: ServerOptions, claim: StoreClaim): Promise<RunningServer> {
+/** What lets a server run evaluations of its store. */
+interface StoreRight {
+  readonly ownership: Ownership;
+  /** See {@link RunningServer.lost}. */
+  readonly lost: Promise<void>;
+  readonly release: () => Promise<void>;
+}
+
+async function rightTo({ store, resume = true, onWait }: ServerOptions): Promise<StoreRight> {
+  if (store.isShared === true) {
+    const leases = new Leases(store, 'evaluation');
+    return { ownership: leasedOwnership(leases), lost: new Promise(() => {}), release: () => leases.close() };
+  }
+  const claim = await StoreClaim.take(store, { role: resume ? 'server' : 'command', onWait });
+  return { ownership: SOLE_OWNERSHIP, lost: claim.lost, release: () => claim.release() };
+}
+
+async function serve(options: ServerOptions, right: StoreRight): Promise<RunningServer> {
   const { listen, store, security, agentSecurity = {}, limits = {}, resume = true } = options;
   const { directory = createDirectory() } = options;
   const server = createRpcServer({ security });
-  const platform = await Platform.open({ store, agents: directory, limits }, { resume });
+  const { ownership, lost } = right;
+  const platform = await Platform.open({ store, agents: directory, limits, ownership }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);
@@ -71,7 +93,7 @@ async function serve(options: ServerOptions, claim: StoreClaim): Promise<Running
   const forwarding = new PredictionForwarding(directory, agentSecurity);
   addForwardedPredictions(server, forwarding);
   const address = await server.listen(listen);
-  void claim.lost.then(() => platform.close());
+  void lost.then(() => platform.close());
 
   const stop = async (): Promise<void> => {
     platform.close();
@@ -82,8 +104,8 @@ async function serve(options: ServerOptions, claim: StoreClaim): Promise<Running
       ),
     );
     forwarding.close();
-    await claim.release();
+    await right.release();
   };
   let stopped: Promise<void> | undefined;
-  return { address, platform, lost: claim.lost, close: () => (stopped ??= stop()) };
+  return { address, platform, lost, close: () => (stopped ??= stop()) };
 }

@@ -1,11 +1,12 @@
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
+import type { Ownership } from './ownership.js';
 import type { EvaluationCollections, EvaluationRecord, SubmissionPart } from '../evaluation/records.js';
 
 /** Bytes in one document: few enough that a part delays no other client. */
 const PART_BYTES = 2 ** 20;
 
-type SubmissionCollections = Omit<EvaluationCollections, 'events'>;
+type SubmissionCollections = Pick<EvaluationCollections, 'records' | 'parts' | 'arrivals'>;
 
 /**
  * Stores a submission with its record, so that it can run after a restart of the server. Without its record it is not
@@ -37,9 +38,14 @@ export async function putSubmission(
   await arrivals.delete(arrival).catch(() => undefined);
 }
 
-/** Removes the submissions that a server had not stored completely when it ended. */
-export async function removeHalfSubmissions(collections: SubmissionCollections): Promise<void> {
-  for await (const { evaluation } of collections.arrivals.find({})) await removeHalf(evaluation, collections);
+/** Removes the submissions that a server had not stored completely when it ended; not those of one that does so now. */
+export async function removeHalfSubmissions(collections: SubmissionCollections, ownership: Ownership): Promise<void> {
+  const arriving: string[] = [];
+  for await (const { evaluation } of collections.arrivals.find({})) arriving.push(evaluation);
+  for (const evaluation of await ownership.take(arriving)) {
+    await removeHalf(evaluation, collections);
+    await ownership.release(evaluation);
+  }
 }
 
 async function removeHalf(id: string, { records, parts, arrivals }: SubmissionCollections): Promise<void> {

@@ -10,6 +10,8 @@ import type { Collection, CollectionDefinition, CollectionShape } from './collec
 export interface ResultStore {
   /** Whether everything that would change it is refused. */
   readonly isReadOnly?: boolean;
+  /** Whether it is made for many machines, so that several servers may use it at once. */
+  readonly isShared?: boolean;
 
   /** Whether its server did not answer for so long that everything that is put stays on this machine. */
   readonly isGone?: boolean;

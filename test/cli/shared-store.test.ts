@@ -62,9 +62,12 @@ describe('two commands with one store at the same time', deadline, () => {
     const { place, start } = await placeWithCommand(t);
     const first = start();
     await untilLeased(place);
+    // So that it still measures when the other one begins.
+    await suspend(first, place);
     const second = start();
     const [, pid] = await second.said(WAITS);
     assert.equal(Number(pid), first.pid);
+    first.process.kill('SIGCONT');
     const endings = await Promise.all([first.ended, second.ended]);
     for (const ending of endings) assertComplete(ending);
     const [one, other] = endings;

@@ -24,8 +24,8 @@ export function withChanges(
     return new Proxy(store.collection(definition), {
       get: (target, name) => {
         if (name === 'delete') return (match: object) => change(() => target.delete(match));
-        if (name !== 'put') return ownOf(target, name);
-        return (document: Parameters<typeof target.put>[0]) => change(() => target.put(document), document);
+        if (name !== 'put' && name !== 'insert') return ownOf(target, name);
+        return (document: Parameters<typeof target.put>[0]) => change(() => target[name](document), document);
       },
     });
   };

@@ -17,11 +17,11 @@ function killedAfter(changes: number, store: ResultStore): ResultStore {
   let left = Infinity;
   return withChanges(store, async (work, document) => {
     if (left-- <= 0) return never();
-    await work();
+    const done = await work();
     if (document !== undefined && 'event' in document && JSON.stringify(document.event).includes('"kind":"done"')) {
       left = changes;
     }
-    return undefined;
+    return done;
   });
 }
 

@@ -71,10 +71,11 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
       let skippedMs = 0;
       const skipping: Clock = { ...fast, now: () => fast.now() + skippedMs };
       const { clock, suspend, wake } = suspendable();
+      // Before the holders are closed.
+      t.after(wake);
       const [first, second] = (await holders(t, clock, skipping)) as [Leases, Leases];
       await first.take(['one']);
       suspend();
-      t.after(wake);
       assert.equal((await second.take(['one'])).size, 1);
       // As after an outage of the store, in which nobody could beat.
       skippedMs = 3_600_000;

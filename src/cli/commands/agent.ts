@@ -11,7 +11,7 @@ import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
-import { addressOption, parseAddress, serverOption } from '../address.js';
+import { addressOption, parseAddress, serversOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 
 /** Default address of an agent. */
@@ -20,7 +20,7 @@ const DEFAULT_AGENT = '127.0.0.1:7070';
 interface AgentFlags {
   readonly listen: HostPort;
   readonly framework: FrameworkName;
-  readonly server?: HostPort;
+  readonly server?: readonly HostPort[];
   readonly advertise?: HostPort;
   readonly models?: string;
   readonly allowVersion?: true;
@@ -29,10 +29,11 @@ interface AgentFlags {
 }
 
 /** Where the server and the plugins reach the agent. */
-function advertised({ listen, server, advertise }: AgentFlags, { address }: RunningAgent): string {
+function advertised({ listen, server: servers = [], advertise }: AgentFlags, { address }: RunningAgent): string {
   if (advertise !== undefined) return formatHostPort(advertise);
   const isWildcard = listen.host === '0.0.0.0' || listen.host === '::';
-  if (isWildcard || (isLoopbackHost(listen.host) && server !== undefined && !isLoopbackHost(server.host))) {
+  const isAskedFromElsewhere = servers.some(({ host }) => !isLoopbackHost(host));
+  if (isWildcard || (isLoopbackHost(listen.host) && isAskedFromElsewhere)) {
     const example = `--advertise ${os.hostname()}:${listen.port}`;
     throw new PlatformError(
       'usage',
@@ -77,23 +78,27 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Keeps the agent registered with the platform's server until the command is stopped. */
+/** Keeps the agent registered with the platform's servers until the command is stopped, or one refuses it. */
 async function stayRegistered(
   agent: RunningAgent,
   known: OfferedModels,
-  server: HostPort,
+  servers: readonly HostPort[],
   flags: AgentFlags,
   host: OwnedHost,
 ): Promise<void> {
-  const { signal, security } = host;
   const offer = offerOf(agent, advertised(flags, agent), known, host);
-  const address = formatHostPort(server);
-  await announceAgent(offer, address, {
-    signal,
-    client: { security: security.client },
-    onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
-    onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+  const refused = new AbortController();
+  const announced = servers.map(async (server) => {
+    const address = formatHostPort(server);
+    await announceAgent(offer, address, {
+      signal: AbortSignal.any([host.signal, refused.signal]),
+      client: { security: host.security.client },
+      onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
+      onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+    }).finally(() => refused.abort());
   });
+  await Promise.allSettled(announced);
+  await Promise.all(announced);
 }
 
 /** `mlmodelscope agent`: serves this machine until it is stopped. */
@@ -107,7 +112,11 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
         .choices(FRAMEWORK_NAMES)
         .default(DEFAULT_FRAMEWORK),
     )
-    .addOption(serverOption("the platform's server; the agent stays registered with it"))
+    .addOption(
+      serversOption(
+        "the platform's server; the agent stays registered with it. Several servers of one store: HOST:PORT,…",
+      ),
+    )
     .option(
       '--advertise <host:port>',
       'address that others use for this agent (default: the address of --listen)',

@@ -59,8 +59,9 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
       'after',
       `
 The store keeps the evaluations. After a restart, the server continues those
-that have not ended. Only one server at a time may use a store. The server needs
-TLS and a token if other machines can reach it.
+that have not ended. Several servers may use one MongoDB store; of a store of
+this machine, one at a time. The server needs TLS and a token if other machines
+can reach it.
 
 Examples:
   mlmodelscope serve

@@ -18,6 +18,7 @@ const DELETED_PER_REQUEST = 1000;
 
 /** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
 export class MongoResultStore implements ResultStore {
+  readonly isShared = true;
   readonly #measurements: DocumentTable;
   readonly #systems: DocumentTable;
   readonly #shapes: DocumentTable;

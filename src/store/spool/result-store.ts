@@ -25,6 +25,7 @@ export interface SpoolingOptions {
  * again.
  */
 export class SpoolingResultStore implements ResultStore {
+  readonly isShared = true;
   #isGone = false;
   #hasWarnedOfSpool = false;
   #closed: Promise<void> | undefined;

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 import { EventLog } from './event-log.js';
@@ -6,9 +7,14 @@ import { type LeavePlace, Places } from './places.js';
 /** Different evaluations whose events are in memory at once for readers; further ones wait. */
 const MOST_OPEN = 32;
 
+/** Time between two looks for new events of an evaluation that another server runs. */
+const LOOK_MS = 500;
+
 /** A log that is in memory until all its readers have closed it. */
 export interface OpenLog {
   readonly log: EventLog;
+  /** Aborted when another log has the further events, because another server has the evaluation. */
+  readonly replaced: AbortSignal;
   /** May be called again. */
   readonly close: () => void;
 }
@@ -16,11 +22,16 @@ export interface OpenLog {
 interface Shared {
   readonly log: Promise<EventLog>;
   readonly leave: LeavePlace;
+  /** Aborted when it is not read any more. */
+  readonly end: AbortController;
   readers: number;
 }
 
-/** The events of ended evaluations, read from the store once for all concurrent readers. */
-export class EndedLogs {
+/**
+ * The events of evaluations that do not run here, read from the store once for all concurrent readers: of those that
+ * have ended, and of those that another server runs, as they come.
+ */
+export class StoredLogs {
   readonly #shared = new Map<string, Shared>();
   readonly #places = new Places(MOST_OPEN);
 
@@ -36,11 +47,18 @@ export class EndedLogs {
       isOpen = false;
     };
     try {
-      return { log: await shared.log, close };
+      return { log: await shared.log, replaced: shared.end.signal, close };
     } catch (error) {
       close();
       throw error;
     }
+  }
+
+  /** The evaluation runs here from now on. */
+  replace(evaluation: string): void {
+    const shared = this.#shared.get(evaluation);
+    this.#shared.delete(evaluation);
+    shared?.end.abort();
   }
 
   async #read(evaluation: string, signal?: AbortSignal): Promise<Shared> {
@@ -50,14 +68,27 @@ export class EndedLogs {
       leave();
       return meanwhile;
     }
-    const shared = { log: EventLog.open(evaluation, this.documents), leave, readers: 0 };
+    const log = EventLog.open(evaluation, this.documents);
+    const shared = { log, leave, end: new AbortController(), readers: 0 };
     this.#shared.set(evaluation, shared);
+    void keepUp(shared);
     return shared;
   }
 
   #leave(evaluation: string, shared: Shared): void {
     if (--shared.readers > 0) return;
-    this.#shared.delete(evaluation);
+    if (this.#shared.get(evaluation) === shared) this.#shared.delete(evaluation);
+    shared.end.abort();
     shared.leave();
+  }
+}
+
+/** Reads what another server adds, while anybody reads the log. Where the store is away, the next look finds it. */
+async function keepUp({ log, end: { signal } }: Shared): Promise<void> {
+  const opened = await log.catch(() => undefined);
+  while (opened !== undefined && !opened.hasEnded) {
+    await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    await opened.catchUp().catch(() => undefined);
   }
 }

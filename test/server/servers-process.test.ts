@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
+import { isFinal, type LoggedEvent } from '../../src/evaluation/event.js';
+import type { Submission } from '../../src/evaluation/submission.js';
+import { type Running, workplace, type Workplace } from '../cli/support/command.js';
+import { chain, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+import { needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';
+import { until } from '../support/until.js';
+
+/** Against hanging only: a silent server is waited for, and everything is started twice. */
+const deadline = { timeout: 300_000 };
+const ID = 'evaluation-1';
+
+/** An evaluation that measures twenty bricks, each in a process of its own. JSON is YAML. */
+function submission(): Submission {
+  const manifest = {
+    dlspec: 'evaluation/v1',
+    name: 'many',
+    version: '1.0.0',
+    models: ['many.onnx'],
+    settings: { cut: 'layer', remeasure: 'none' },
+    protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
+  };
+  const files = new Map([
+    ['evaluation.yml', Buffer.from(JSON.stringify(manifest))],
+    ['many.onnx', chain(MANY_OPERATORS)],
+  ]);
+  return { manifestPath: 'evaluation.yml', files, graphs: new Map() };
+}
+
+interface ServerHere {
+  readonly server: Running;
+  readonly address: string;
+  readonly client: EvaluationClient;
+}
+
+async function startServer(t: TestContext, place: Workplace, store: string): Promise<ServerHere> {
+  const server = place.start(['serve', '--listen', '127.0.0.1:0', '--plugins', 'dlbricks', '--store', store]);
+  const [, address = ''] = await server.said(/server listening on (\S+)/);
+  const client = connectEvaluations(address);
+  t.after(() => client.close());
+  await until(async () => (await client.plugins()).length > 0);
+  return { server, address, client };
+}
+
+/** Two servers of one database and an agent of both; the first one is in the middle of an evaluation. */
+async function atWork(t: TestContext) {
+  const place = await workplace(t);
+  const database = await startFerretDb(t);
+  const store = `mongodb://${database.address}/shared`;
+  const first = await startServer(t, place, store);
+  const second = await startServer(t, place, store);
+  const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', `${first.address},${second.address}`]);
+  for (const { address } of [first, second]) await agent.said(new RegExp(`registered with ${address}`));
+  await first.client.submit(ID, submission());
+  await until(async () => (await first.client.get(ID)).last?.event.kind === 'measuring');
+  return { first, second };
+}
+
+async function told({ client }: ServerHere): Promise<readonly LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const logged of client.follow(ID, 0)) if (logged.event.kind !== 'measuring') events.push(logged);
+  return events;
+}
+
+/** The story of an evaluation that was done once, by two servers, with nothing left out. */
+function assertDoneOnce(story: readonly LoggedEvent[]): void {
+  assert.deepEqual(
+    story.map(({ sequence }) => sequence),
+    story.map((_, index) => index + 1),
+  );
+  const kinds = story.map(({ event }) => event.kind);
+  assert.equal(kinds.filter((kind) => kind === 'started').length, 2, kinds.join());
+  assert.equal(story.filter(({ event }) => isFinal(event)).length, 1, kinds.join());
+  assert.equal(kinds.at(-1), 'done');
+  const coverages = story.flatMap(({ event }) => (event.kind === 'estimate' ? [event.coverage] : []));
+  assert.deepEqual(coverages, [1]);
+}
+
+describe('two servers of one database', { ...deadline, ...needsFerretDb }, () => {
+  it('finish an evaluation whose server is killed', async (t) => {
+    const { first, second } = await atWork(t);
+    first.server.process.kill('SIGKILL');
+    const story = await told(second);
+    assertDoneOnce(story);
+    assert.equal((await second.client.get(ID)).evaluation.state, 'done');
+  });
+
+  it('finish an evaluation whose server is suspended, which tells the same when it goes on', async (t) => {
+    const { first, second } = await atWork(t);
+    first.server.process.kill('SIGSTOP');
+    const story = await told(second);
+    assertDoneOnce(story);
+    first.server.process.kill('SIGCONT');
+    assert.deepEqual(await told(first), story);
+  });
+
+  it('run evaluations beside each other', async (t) => {
+    const { first, second } = await atWork(t);
+    await second.client.submit('evaluation-2', submission());
+    const stories: Promise<unknown>[] = [];
+    for (const id of [ID, 'evaluation-2']) {
+      const last = async (): Promise<void> => {
+        for await (const { event } of second.client.follow(id, 0)) {
+          if (event.kind === 'estimate') assert.equal(event.coverage, 1);
+          if (isFinal(event)) assert.equal(event.kind, 'done');
+        }
+      };
+      stories.push(last());
+    }
+    await Promise.all(stories);
+    assert.equal((await first.client.get('evaluation-2')).evaluation.state, 'done');
+  });
+});
