@@ -8,9 +8,13 @@ export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
 }
 
 /** What a report says of models, without how long this very command took. */
-export function findingsIn(ending: Pick<Ending, 'stdout'>): Omit<Report, 'summary'> & { readonly summary: object } {
-  const { summary, ...rest } = reportIn(ending);
-  return { ...rest, summary: { ...summary, costs: undefined, ratios: undefined } };
+export function findingsIn(ending: Pick<Ending, 'stdout'>) {
+  const { summary, models, ...rest } = reportIn(ending);
+  return {
+    ...rest,
+    models: models.map(({ preparing_seconds: _preparing, ...model }) => model),
+    summary: { ...summary, costs: undefined, ratios: undefined },
+  };
 }
 
 /** How many measurements a command said that it takes, and how many it found in the store. */
