@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { olderManifest, TINY_GRAPH } from '../fetch/support/older-manifest.js';
 import { predictClient } from '../agent/support/predict-client.js';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const MODEL = '    graph_path: tiny.onnx';
 
@@ -40,7 +41,7 @@ describe(
   () => {
     for (const [name, args, code] of COMMANDS) {
       it(`is an error of ${name} that --allow-version goes past`, async (t) => {
-        const place = await workplace(t);
+        const place = await workplaceHere(t);
         await manifests(place);
         const refused = await place.run(args);
         assertOneMessage(refused);
@@ -53,7 +54,7 @@ describe(
     }
 
     it('is never another framework in any version', async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       await manifests(place);
       const args = ['latency', '--runs', '3', '--quiet', '--allow-version'];
       const { stderr, code } = await place.run([...args, 'tensorflow.yml']);
@@ -63,7 +64,7 @@ describe(
     });
 
     it('is an error of Open, of an agent that allows no other version', async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       await manifests(place);
       const opened = async (...flags: readonly string[]): Promise<string> => {
         const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--models', '.', ...flags]);

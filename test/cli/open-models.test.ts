@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { floats, model, node, value } from '../onnx/protos.js';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { reportIn } from './support/report.js';
 import { QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** A lookup, to which a value of the same shape is added that is made of the shape. */
 const LOOKUP = model({
@@ -21,8 +22,8 @@ const LOOKUP = model({
   output: [value('y')],
 });
 
-async function placeWith(t: Parameters<typeof workplace>[0], settings: Readonly<Record<string, unknown>> = {}) {
-  const place = await workplace(t);
+async function placeWith(t: Parameters<typeof workplaceHere>[0], settings: Readonly<Record<string, unknown>> = {}) {
+  const place = await workplaceHere(t);
   await place.write('lookup.onnx', LOOKUP);
   const manifest = {
     dlspec: 'evaluation/v1',

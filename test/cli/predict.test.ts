@@ -10,6 +10,7 @@ import { assertOfSchema } from '../schemas/validator.js';
 import { until } from '../support/until.js';
 import { deadline, type Ending, type Workplace, workplace } from './support/command.js';
 import { classifierManifest, echoManifest, tokensManifest } from './support/predicting-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 interface Line {
   readonly input_id: string;
@@ -65,7 +66,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('writes JSON lines by the published schema, as many features as are asked for', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await withPictures(place);
     const model = await classifierManifest(place);
     const ending = await place.run([
@@ -89,7 +90,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('publishes what it found where that is asked for', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await withPictures(place);
     const model = await classifierManifest(place);
     const args = ['predict', 'images', 'red.png', 'text.png', 'photos', '--model', model];
@@ -129,7 +130,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
 
 describe('predict urls', deadline, () => {
   it('does not fetch from this machine unless that is allowed', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await classifierManifest(place);
     const ending = await place.run(['predict', 'urls', 'http://127.0.0.1:9/a.png', '--model', model, ...JSON_LINES]);
     assert.equal(ending.code, 3);
@@ -139,7 +140,7 @@ describe('predict urls', deadline, () => {
 
 describe('predict dataset', { ...deadline, concurrency: 2 }, () => {
   it('takes the pictures of a folder below --datasets', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await withPictures(place);
     await writeFile(place.path('photos', 'damaged.png'), 'no picture');
     const model = await classifierManifest(place);
@@ -165,7 +166,7 @@ describe('predict dataset', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('makes up inputs', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await tokensManifest(place);
     const ending = await place.run(['predict', 'dataset', 'synthetic/3', '--model', model, '--batch-size', '2']);
     assert.equal(ending.code, 0, ending.stderr);
@@ -179,7 +180,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
   const LOGITS = [3, 4, 5, 27, 28, 29].map((i) => Math.fround(Math.sin(i * 12.9898)));
 
   it('gives the logits of tokens', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await tokensManifest(place);
     const ending = await place.run(['predict', 'raw', '[1, 9]', '--model', model, ...JSON_LINES]);
     assert.equal(ending.code, 0, ending.stderr);
@@ -188,7 +189,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('gives the classes of the last token, of JSON lines and of an array of NumPy’s', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await tokensManifest(place, [{ row: -1 }, { softmax: {} }, { top_k: { k: 1 } }]);
     await place.write('texts.jsonl', '[0, 1]\n\n{"tokens": [[1, 9]]}\n[11]\n{"words": [1]}\nnonsense\n');
     // numpy.save of numpy.array([1, 9])
@@ -225,7 +226,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('finds objects by the operators of the manifest, with and without masks', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const dims = { boxes: [3, 4], scores: [3], classes: [3], masks: [3, 1, 2] } as const;
     await place.write('names.txt', 'nothing\ncat\ndog\n');
     const boxes = { format: 'yxyx', scores: 'scores', classes: 'classes', labels: 'names.txt' };
@@ -265,7 +266,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('finds segments, with the share of each class', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('names.txt', 'sky\nroad\n');
     const model = await echoManifest(place, 'segmenter', { map: [2, 2, 2] }, [
       { segments: { layout: 'CHW', labels: 'names.txt' } },
@@ -298,7 +299,7 @@ async function addressIn(t: TestContext, place: Workplace, args: readonly string
 
 describe('predict elsewhere', { ...deadline, concurrency: 2 }, () => {
   it('has an agent predict with a model of its own', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await withPictures(place);
     const model = await classifierManifest(place);
     const agent = await addressIn(t, place, ['agent', '--models', '.']);
@@ -315,7 +316,7 @@ describe('predict elsewhere', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('has a server pick the agent', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = await addressIn(t, place, ['serve', '--no-plugins']);
     const args = [
       'predict',
@@ -372,7 +373,7 @@ describe('predict without what it needs', { ...deadline, concurrency: 2 }, () =>
   ];
   for (const [what, args, message] of mistakes) {
     it(`says so: ${what}`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       await place.write('empty.jsonl', '\n');
       const { stdout, stderr, code } = await place.run(['predict', ...args]);
       assert.deepEqual([stdout, code], ['', 2], stderr);

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deadline, workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** A test machine has no listener on port 1. */
 const NOBODY = '127.0.0.1:1';
 
 describe('an address', { ...deadline, concurrency: 2 }, () => {
   it('of an agent where a server was meant is an error that says what to give', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0']);
     const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
     for (const args of [
@@ -26,7 +27,7 @@ describe('an address', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('of a server where an agent was meant is an error that says where agents are', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const [, address = ''] = await server.said(/^server listening on (127\.0\.0\.1:\d+)\n/);
     const ending = await place.run(['dlbricks', 'validate', 'zoo:squeezenet1.1', '--agent', address]);
