@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
@@ -96,6 +97,15 @@ describe('opening an embedded store', () => {
     await assertRefused(file, /a part of that path is a file/);
     await assertRefused(join(file, 'below'), /a part of that path is a file/);
   });
+
+  for (const name of ['data.mdb', 'lock.mdb']) {
+    it(`refuses a pipe in the place of ${name} at once`, { skip: process.platform === 'win32' }, async (t) => {
+      const folder = await storeWithMeasurements(t);
+      await rm(join(folder, name));
+      execFileSync('mkfifo', [join(folder, name)]);
+      await assertRefused(folder, /is not a file|is no file/);
+    });
+  }
 
   it('refuses a folder with other files, and leaves it as it was', async (t) => {
     const folder = await temporaryFolder(t);
