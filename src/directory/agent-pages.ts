@@ -35,15 +35,18 @@ function numberIn(pageToken: string): number {
  * A page of the agents, which are in the order of their registration. Agents that register meanwhile are on a later
  * page.
  *
+ * @param turn lets others have their turn
  * @throws PlatformError `usage` for an invalid token
  */
-export function pageOf(
+export async function pageOf(
   registered: readonly RegisteredAgent[],
   { pageSize, pageToken }: ListAgentsRequest,
-): ListAgentsResponse {
+  turn: () => Promise<void>,
+): Promise<ListAgentsResponse> {
   const after = numberIn(pageToken);
   const later = registered.filter(({ number }) => number > after);
-  const { items, isLast } = firstPage(later, (agent) => messageOf(agent).bytes, pageSize === 0 ? Infinity : pageSize);
+  const most = pageSize === 0 ? undefined : pageSize;
+  const { items, isLast } = await firstPage(later, { bytesOf: (agent) => messageOf(agent).bytes, most, turn });
   const nextPageToken = isLast ? '' : String(items.at(-1)?.number ?? after);
   return { agents: items.map((agent) => messageOf(agent).agent), nextPageToken };
 }

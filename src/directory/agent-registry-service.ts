@@ -42,7 +42,7 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
   };
 
   const listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => pageOf(directory.list(), call.request));
+    void calls.answer(call, callback, () => pageOf(directory.list(), call.request, () => calls.turn()));
   };
 
   server.addService(AgentRegistryServiceService, { registerAgent, renewAgent, unregisterAgent, listAgents });

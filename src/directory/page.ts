@@ -1,18 +1,39 @@
 /** Below the 4 MiB that clients of gRPC take unless they say otherwise, and encoded in a part of the time that others wait. */
 const PAGE_BYTES = 2 * 2 ** 20;
 
+/** Counted in one turn of the event loop: a few milliseconds. */
+const BYTES_PER_TURN = 256 * 1024;
+
 /** What of a list goes into one message, and whether that is all of it. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly isLast: boolean;
 }
 
+interface PageOptions<T> {
+  /** Of an item as it travels; takes time for large ones. */
+  readonly bytesOf: (item: T) => number;
+  readonly most?: number | undefined;
+  /** Lets others have their turn. */
+  readonly turn: () => Promise<void>;
+}
+
 /** The first items of a list, as many as 2 MiB hold and one at least. No more of the list is made than that. */
-export function firstPage<T>(list: Iterable<T>, bytesOf: (item: T) => number, most = Infinity): Page<T> {
+export async function firstPage<T>(
+  list: Iterable<T>,
+  { bytesOf, most = Infinity, turn }: PageOptions<T>,
+): Promise<Page<T>> {
   const items: T[] = [];
   let bytes = 0;
+  let bytesOfTurn = 0;
   for (const item of list) {
-    bytes += bytesOf(item);
+    const ofItem = bytesOf(item);
+    bytes += ofItem;
+    bytesOfTurn += ofItem;
+    if (bytesOfTurn >= BYTES_PER_TURN) {
+      bytesOfTurn = 0;
+      await turn();
+    }
     if (items.length >= most || (items.length > 0 && bytes > PAGE_BYTES)) return { items, isLast: false };
     items.push(item);
   }

