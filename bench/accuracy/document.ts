@@ -63,6 +63,13 @@ function costFigures({ costs, ratios }: Report['summary']): string[] {
   ];
 }
 
+/** A share of a few models says little without their number. */
+export function intervalsThatHold(models: readonly Pick<ModelReport, 'interval_hit'>[]): string {
+  const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [hit]));
+  const held = hits.filter(Boolean).length;
+  return hits.length === 0 ? UNKNOWN : `${held} of ${hits.length} models, ${percent((100 * held) / hits.length)}`;
+}
+
 function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outcome): string[] {
   const { summary } = report;
   const { mean, worst } = targetOf(configuration);
@@ -75,7 +82,7 @@ function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outc
     `| geometric mean of normalized latency | ${summary.geomean_normalized_latency?.toFixed(3) ?? '-'} |`,
     `| repeatability of whole models on this machine | ${percent(summary.repeatability_percent)} |`,
     `| standard deviation of a brick between processes | ${percent(summary.spread_percent)} |`,
-    `| intervals that contain the measured latency | ${percent(summary.interval_hit_percent)} (confidence level ${report.settings.confidence * 100} %) |`,
+    `| intervals that contain the measured latency | ${intervalsThatHold(report.models)} (confidence level ${report.settings.confidence * 100} %) |`,
     ...costFigures(summary),
     `| peak memory, whole models / bricks | ${gigabytes(wholePeakBytes)} / ${gigabytes(brickPeakBytes)} |`,
     ...report.warnings.map(({ message }) => `| noise | ${message} |`),

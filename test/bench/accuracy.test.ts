@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { settingsOf } from '../../plugins/dlbricks/commands/options.js';
 import { configurations } from '../../bench/accuracy/configurations.js';
+import { intervalsThatHold } from '../../bench/accuracy/document.js';
 import { SETTINGS } from '../../bench/accuracy/run-configuration.js';
 import { TimeLeft } from '../../bench/accuracy/time-left.js';
 
@@ -18,6 +19,11 @@ describe('the accuracy benchmark', () => {
       if (batch > 1) assert.ok(models.every(({ multiplyAccumulates: work = Infinity }) => work < 4e9));
     }
   });
+});
+
+test('a share of intervals that hold comes with the number of models', () => {
+  const models = [true, false, true, true, null].map((hit) => ({ interval_hit: hit }));
+  assert.equal(intervalsThatHold(models), '3 of 4 models, 75.0 %');
 });
 
 describe('the time left', () => {
