@@ -55,7 +55,16 @@ export { prepareOutputs, type Shown, writeExports, writeShown } from './command/
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 
 // Models and their graphs.
-export { byteLengthOf, elementCount, isElementType } from './onnx/model/element-type.js';
+export {
+  byteLengthOf,
+  elementCount,
+  ELEMENT_TYPES,
+  type ElementType,
+  isElementType,
+  isPacked,
+  UNPACKED,
+} from './onnx/model/element-type.js';
+export { staticTypeOf } from './onnx/model/static-type.js';
 export { fanIn } from './onnx/values/fill-range.js';
 export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
 export { steeringConstants } from './onnx/operators/steering.js';

@@ -1,6 +1,6 @@
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { signatureOf } from '../measurement/weightless.js';
-import { ELEMENT_TYPES, isPacked } from '../onnx/model/element-type.js';
+import { ELEMENT_TYPES, isPacked, UNPACKED } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
@@ -168,7 +168,7 @@ class CompositeBuilder {
     if (padding !== undefined) ends.unshift(...padding.outputs);
     const widened = ends.filter((end) => this.#packed.has(end));
     const casts = widened.map((end): Node => {
-      const attributes = [int('to', ELEMENT_TYPES.uint8.code)];
+      const attributes = [int('to', ELEMENT_TYPES[UNPACKED].code)];
       return { name: `${end}.wide`, opType: 'Cast', domain: '', inputs: [end], outputs: [`${end}_wide`], attributes };
     });
     const idle = ends.map((end, index): Node => {

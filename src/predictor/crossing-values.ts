@@ -7,6 +7,7 @@ import {
   elementTypeOfCode,
   isElementType,
   isPacked,
+  UNPACKED,
 } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import { typeProtoOf } from '../onnx/write/write-model.js';
@@ -129,7 +130,7 @@ export function shapeOf(value: string, elementType: ElementType): Returned {
   });
   // The runtime has no Shape of packed types.
   const wide = `${name}.wide`;
-  const nodes = isPacked(elementType) ? [cast(value, wide, 'uint8'), shape(wide)] : [shape(value)];
+  const nodes = isPacked(elementType) ? [cast(value, wide, UNPACKED), shape(wide)] : [shape(value)];
   return { name, elementType: 'int64', nodes };
 }
 

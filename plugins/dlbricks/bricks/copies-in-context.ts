@@ -5,20 +5,23 @@ import {
   byteLengthOf,
   type DeclaredType,
   elementCount,
+  isPacked,
   type Model,
   type Node,
   parseModel,
+  staticTypeOf,
+  type TensorType,
 } from '../../../src/plugin-api.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
-import { emptyCall } from './empty-call.js';
-import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
+import { emptyCall, type PackedValues } from './empty-call.js';
+import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
 // For runtimes without a profile. A brick on its own runs differently from a brick inside a model: its weights stay in
 // the cache between two runs, its outputs leave the runtime's memory arena for fresh pages, and the cost of the call
 // counts in full. In context it is measured as several copies in one graph, each with weights of its own, all outputs
 // consumed by a Shape node, so that nothing but a few integers leaves. A baseline without the copies measures the cost
-// of the Shape nodes and of the call, which is subtracted.
+// of the Shape nodes (of a Cast as well, where values are of 2 or 4 bits) and of the call, which is subtracted.
 
 /** How a brick is measured in the context of a model. Its latency: (benchmark - baseline) / copies. */
 export interface InContext {
@@ -35,6 +38,30 @@ export interface MeasurableBrick extends Brick {
 /** Seed of the weights of copy number `copy`; each copy has its own. */
 function seedOfCopy(input: BenchmarkInput, copy: number): number {
   return input.fill.seed + copy * 65_537;
+}
+
+/** The first opset that has all packed types. Source: Cast in the ONNX project's Operators.md. */
+const PACKED_OPSET = 25;
+
+/** Outputs of packed types, as far as their sizes are known. */
+function packedOutputs({ graph }: Model): readonly TensorType[] {
+  return graph.outputs.flatMap((output) => {
+    const type = staticTypeOf(graph.types.get(output));
+    return type !== undefined && isPacked(type.elementType) ? [type] : [];
+  });
+}
+
+/** Opset of the nodes around a brick. */
+function opsetOf(source: Model): number {
+  return source.opsets.get('') ?? (packedOutputs(source).length > 0 ? PACKED_OPSET : ANY_OPSET);
+}
+
+/** What the copies of a brick cast, which the empty call casts as well. */
+function packedOf(source: Model, copies: number): PackedValues | undefined {
+  const types = packedOutputs(source);
+  if (types.length === 0) return undefined;
+  const all = Array.from({ length: copies }, () => types).flat();
+  return { types: all, irVersion: source.irVersion, opset: opsetOf(source) };
 }
 
 /** The brick `copies` times in one graph; activations are shared, weights are not. */
@@ -62,7 +89,7 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
     }
     for (const output of graph.outputs) {
       const shape = `shape${shapes.length}`;
-      nodes.push(shapeNode(nameOf(output), shape));
+      nodes.push(...shapeNodes(nameOf(output), shape, graph.types.get(output)?.elementType));
       shapes.push(shape);
     }
   }
@@ -71,11 +98,9 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
     inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
   );
   types.set(JOINED, { elementType: 'int64', dims: undefined });
-  const opsets = new Map(source.opsets);
-  if (!opsets.has('')) opsets.set('', ANY_OPSET);
   const model = {
     ...source,
-    opsets,
+    opsets: new Map([...source.opsets, ['', opsetOf(source)]]),
     graph: {
       ...graph,
       nodes: [...nodes, joinNode(shapes)],
@@ -160,6 +185,9 @@ export function inContext(brick: Brick, copies: number): InContext {
   return {
     copies,
     benchmark: copiesOf(brick, source, copies),
-    baseline: emptyCall(activations, copies * source.graph.outputs.length, { joined: true }),
+    baseline: emptyCall(activations, copies * source.graph.outputs.length, {
+      joined: true,
+      packed: packedOf(source, copies),
+    }),
   };
 }

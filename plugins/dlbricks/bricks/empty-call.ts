@@ -1,5 +1,5 @@
-import type { Benchmark, BenchmarkInput, DeclaredType, Model } from '../../../src/plugin-api.js';
-import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
+import type { Benchmark, BenchmarkInput, DeclaredType, Model, TensorType } from '../../../src/plugin-api.js';
+import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
 /** How many inputs and outputs an empty call has. */
 export interface EmptyCall {
@@ -7,33 +7,53 @@ export interface EmptyCall {
   readonly outputs: number;
 }
 
-/**
- * A call that does nothing: `inputs` tiny inputs, `shapes` Shape nodes. They leave as one output, or each as its own.
- */
-export function emptyCall(inputs: number, shapes: number, { joined }: { readonly joined: boolean }): Benchmark {
+/** Values of packed types, which are cast before their shapes are taken. */
+export interface PackedValues {
+  readonly types: readonly TensorType[];
+  /** A version of the file format and an opset that have these types. */
+  readonly irVersion: number;
+  readonly opset: number;
+}
+
+export interface EmptyCallOptions {
+  /** Whether shapes leave as one output, or each as its own. */
+  readonly joined: boolean;
+  /** The first shapes are those of these values. */
+  readonly packed?: PackedValues | undefined;
+}
+
+/** A call that does nothing: `inputs` tiny inputs, `shapes` Shape nodes. */
+export function emptyCall(inputs: number, shapes: number, { joined, packed }: EmptyCallOptions): Benchmark {
   const type = { elementType: 'float32', dims: [1] } as const;
   const made = Array.from({ length: Math.max(1, inputs) }, (_, index): BenchmarkInput => {
     return { name: `x${index}`, role: 'activation', ...type, fill: { low: -1, high: 1, seed: index + 1 } };
   });
+  const values = (packed?.types ?? []).map((packedType, index): BenchmarkInput => {
+    return { name: `packed${index}`, role: 'weight', ...packedType, fill: { low: 0, high: 1, seed: index + 1 } };
+  });
   const outputs = Array.from({ length: shapes }, (_, index) => `shape${index}`);
-  const nodes = outputs.map((output, index) => shapeNode(made[index % made.length]?.name ?? '', output));
+  const nodes = outputs.flatMap((output, index) => {
+    const value = values[index] ?? made[index % made.length];
+    return value === undefined ? [] : shapeNodes(value.name, output, value.elementType);
+  });
   const outputType = { elementType: 'int64', dims: undefined } as const;
   const leaving = joined ? [JOINED] : outputs;
   const model: Model = {
     source: 'empty call',
-    irVersion: 10,
-    opsets: new Map([['', ANY_OPSET]]),
+    irVersion: packed?.irVersion ?? 10,
+    opsets: new Map([['', packed?.opset ?? ANY_OPSET]]),
     graph: {
       name: 'call',
       nodes: joined ? [...nodes, joinNode(outputs)] : nodes,
-      inputs: made.map(({ name }) => name),
+      inputs: [...made, ...values].map(({ name }) => name),
       outputs: leaving,
       initializers: new Map(),
       types: new Map<string, DeclaredType>([
         ...made.map(({ name }) => [name, type] as const),
+        ...values.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const),
         ...leaving.map((name) => [name, outputType] as const),
       ]),
     },
   };
-  return benchmarkOf(model, made);
+  return benchmarkOf(model, [...made, ...values]);
 }

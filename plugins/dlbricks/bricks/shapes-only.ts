@@ -1,11 +1,15 @@
 import {
   type Benchmark,
   type BenchmarkInput,
+  ELEMENT_TYPES,
+  type ElementType,
   encodeModelToBytes,
+  isPacked,
   intAttribute,
   type Model,
   type Node,
   signatureOf,
+  UNPACKED,
 } from '../../../src/plugin-api.js';
 
 /** Opset of graphs without another standard operator. Every opset has Shape and Concat. */
@@ -23,6 +27,15 @@ export function joinNode(inputs: readonly string[]): Node {
 /** Reads a value without taking it out of the runtime. */
 export function shapeNode(of: string, output: string): Node {
   return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
+}
+
+/** The same for a value of any type: the runtime has no Shape of packed ones, so that they are cast first. */
+export function shapeNodes(of: string, output: string, elementType: ElementType | undefined): readonly Node[] {
+  if (elementType === undefined || !isPacked(elementType)) return [shapeNode(of, output)];
+  const wide = `${output}_wide`;
+  const attributes = [intAttribute('to', ELEMENT_TYPES[UNPACKED].code)];
+  const cast = { name: '', opType: 'Cast', domain: '', inputs: [of], outputs: [wide], attributes };
+  return [cast, shapeNode(wide, output)];
 }
 
 /** A benchmark of a graph. */

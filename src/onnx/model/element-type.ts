@@ -111,6 +111,12 @@ export function isPacked(elementType: ElementType): boolean {
   return bits > 0 && bits < 8;
 }
 
+/**
+ * What values of packed types are cast to. ONNX Runtime plans its memory as if they had a byte for each element: it may put
+ * a value of the same shape, with elements of one byte, into memory that is too small for it, and beyond.
+ */
+export const UNPACKED = 'float32' satisfies ElementType;
+
 /** Number of elements of a tensor with these dimensions; 1 for a scalar. */
 export function elementCount(dims: readonly number[]): number {
   return dims.reduce((product, dim) => product * dim, 1);
