@@ -1,10 +1,11 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { relative } from 'node:path';
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
 import { FIELDS } from '../onnx/bytes/field-numbers.js';
 import { bytesTag, varint } from '../onnx/bytes/wire-format.js';
-import { type FillableModel, filledBytes, inputBlocks, weightBlocks } from './materialize.js';
+import { type FillableModel, type FillableWeight, filledBytes, inputBlocks, weightBlocks } from './materialize.js';
 
 // A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the
 // initializers need not be woven into the encoded graph, they follow as a second piece of it.
@@ -83,18 +84,59 @@ function withInitializers(graph: Uint8Array, tensors: readonly TensorProto[]): U
   return Buffer.concat([graph, MODEL_GRAPH, varint(graphPart.length), graphPart]);
 }
 
+function inlineTensor(weight: FillableWeight): TensorProto {
+  const rawData = Buffer.concat(Array.from(weightBlocks(weight), (block) => block.slice()));
+  return { ...describe(weight), rawData };
+}
+
+/**
+ * Smaller weights stay in the model: the runtime reads them instead of mapping them. Source:
+ * kSmallTensorExternalDataThreshold in tensorprotoutils.h of ONNX Runtime.
+ */
+const LEAST_EXTERNAL_BYTES = 128;
+
 /** The model as a small file that refers to the file `location` beside it for its weights. */
 export function encodeExternal({ graph, weights }: FillableModel, location: string): ExternalModel {
   const tensors: TensorProto[] = [];
   const pieces: FilePiece[] = [];
   let end = 0;
   for (const weight of weights) {
+    if (filledBytes(weight) < LEAST_EXTERNAL_BYTES) {
+      tensors.push(inlineTensor(weight));
+      continue;
+    }
     const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
     end = offset + filledBytes(weight);
     tensors.push(externalTensor(weight, location, offset));
     pieces.push({ offset, blocks: weightBlocks(weight) });
   }
   return { model: withInitializers(graph, tensors), files: [{ name: location, byteLength: end, pieces }] };
+}
+
+export interface InPlaceOptions {
+  /** Whether a weight is in another file than the model's own. */
+  readonly isBeside: (weight: FillableWeight) => boolean;
+  /** The folder of all these files. */
+  readonly folder: string;
+  readonly limitBytes: number;
+}
+
+/**
+ * The model in one buffer, which refers to weights in files and has the others in it.
+ *
+ * @returns undefined where that would be more than `limitBytes`
+ */
+export function encodeInPlace(
+  { graph, weights }: FillableModel,
+  { isBeside, folder, limitBytes }: InPlaceOptions,
+): Uint8Array | undefined {
+  const tensors: TensorProto[] = [];
+  const others: FillableWeight[] = [];
+  for (const weight of weights) {
+    if (weight.data === undefined || !isBeside(weight)) others.push(weight);
+    else tensors.push(externalTensor(weight, relative(folder, weight.data.path), weight.data.offset));
+  }
+  return encodeInline({ graph: withInitializers(graph, tensors), weights: others }, limitBytes);
 }
 
 /** Weights from this size on influence the optimized graph only by type and shape. */
@@ -120,12 +162,7 @@ function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();
   const tensors = weights.map((weight): TensorProto => {
-    if (filledBytes(weight) < LEAST_ALIASED_BYTES) {
-      return {
-        ...describe(weight),
-        rawData: Buffer.concat(Array.from(weightBlocks(weight), (block) => block.slice())),
-      };
-    }
+    if (filledBytes(weight) < LEAST_ALIASED_BYTES) return inlineTensor(weight);
     const alias = aliasOf(weight);
     const before = largest.get(alias);
     if (before === undefined || filledBytes(weight) > filledBytes(before)) largest.set(alias, weight);

@@ -16,6 +16,8 @@ export interface FillableModel {
   /** An ONNX file in which the weights are neither inputs nor initializers. */
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
+  /** Of a model with its own weights: the file that it is read from. Weights may be in others beside it. */
+  readonly path?: string;
 }
 
 /** A weight: made up as it says, or taken from where it is. */

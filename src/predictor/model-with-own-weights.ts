@@ -34,5 +34,5 @@ export async function modelWithOwnWeights(benchmark: Benchmark, path: string): P
     ...model,
     graph: { ...graph, initializers: kept, types: boundTypes(model, benchmark) },
   });
-  return { graph: bytes, weights };
+  return { graph: bytes, weights, path };
 }

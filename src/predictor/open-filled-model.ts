@@ -1,11 +1,12 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, ftruncateSync, mkdirSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
-import { aliasedModel, encodeExternal, encodeInline, type ExternalModel } from './encode-weights.js';
-import { filledBytes, type FillableModel } from './materialize.js';
+import { aliasedModel, encodeExternal, encodeInline, encodeInPlace, type ExternalModel } from './encode-weights.js';
+import { filledBytes, type FillableModel, type FillableWeight } from './materialize.js';
 import { fitsInMemory, inMemory } from './memory-folder.js';
 import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predictor.js';
+import { removeWhenMapped, type WatchedFile } from './remove-when-mapped.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
@@ -57,6 +58,8 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
 /** A complete model for a predictor, and the files to remove once it is open. */
 interface FilledSource {
   readonly source: ModelSource;
+  /** The one file in memory that has all weights. */
+  readonly weightsFile?: WatchedFile;
   readonly remove: () => void;
 }
 
@@ -73,14 +76,32 @@ function inFiles(folder: string, model: ExternalModel): FilledSource {
   }
 }
 
+/**
+ * The model with its weights where they are, in files beside its own, so that none of these is copied; undefined where it
+ * has none, or where the rest is too much for one buffer.
+ */
+function inPlace({ path, ...fillable }: FillableModel, limitBytes: number): FilledSource | undefined {
+  const isBeside = ({ data }: FillableWeight): boolean => data !== undefined && data.path !== path;
+  if (path === undefined || !fillable.weights.some(isBeside)) return undefined;
+  // Links are followed, as they were when the weights were found.
+  const weightsFolder = realpathSync(dirname(path));
+  const bytes = encodeInPlace(fillable, { isBeside, folder: weightsFolder, limitBytes });
+  return bytes && { source: { kind: 'bytes', bytes, weightsFolder }, remove: () => {} };
+}
+
 function fill(
   fillable: FillableModel,
   predictor: Predictor,
   { temporaryFolder, inlineLimitBytes = predictor.inlineLimitBytes }: OpenFilledOptions,
 ): FilledSource {
+  const ownFiles = predictor.mapsWeightFiles ? inPlace(fillable, inlineLimitBytes) : undefined;
+  if (ownFiles !== undefined) return ownFiles;
   const weightBytes = fillable.weights.reduce((sum, weight) => sum + filledBytes(weight), 0);
   if (predictor.mapsWeightFiles && weightBytes >= LEAST_MAPPED_BYTES && fitsInMemory(weightBytes)) {
-    return inFiles(inMemory(temporaryFolder), encodeExternal(fillable, WEIGHTS_FILE));
+    const folder = inMemory(temporaryFolder);
+    const model = encodeExternal(fillable, WEIGHTS_FILE);
+    const byteLength = model.files.reduce((sum, file) => sum + file.byteLength, 0);
+    return { ...inFiles(folder, model), weightsFile: { path: join(folder, WEIGHTS_FILE), byteLength } };
   }
   const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
@@ -88,7 +109,8 @@ function fill(
 }
 
 /**
- * Fills the weights of a model and creates its session. Beside the runtime's own, one copy of the weights is in memory.
+ * Fills the weights of a model and creates its session. Weights in files beside the model's own are not copied; one copy of
+ * the others is in memory, on Linux only until the runtime has its own.
  *
  * @throws PlatformError `storage` where the temporary folder cannot hold the weights, and what the predictor throws
  */
@@ -98,11 +120,13 @@ export async function openFilledModel(
   runOptions: RunOptions,
   options: OpenFilledOptions,
 ): Promise<OpenModel> {
-  const { source, remove } = fill(fillable, predictor, options);
+  const { source, weightsFile, remove } = fill(fillable, predictor, options);
+  // A session keeps its mapping of a removed file.
+  const endWatch = weightsFile === undefined ? undefined : removeWhenMapped(weightsFile);
   try {
     return await predictor.open(source, runOptions);
   } finally {
-    // A session keeps its mapping of a removed file.
+    await endWatch?.();
     remove();
   }
 }

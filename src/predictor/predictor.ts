@@ -9,9 +9,13 @@ export interface Framework {
   readonly version: string;
 }
 
-/** A complete ONNX model: the file's bytes, or its path where weights lie in files beside it. */
+/**
+ * A complete ONNX model: the file's bytes, or its path where weights lie in files beside it. The bytes may refer to files
+ * in a folder as well, where the framework maps weight files.
+ */
 export type ModelSource =
-  { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'file'; readonly path: string };
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly weightsFolder?: string }
+  | { readonly kind: 'file'; readonly path: string };
 
 /** Protobuf's limit for one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;

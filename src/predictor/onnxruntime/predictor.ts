@@ -17,10 +17,16 @@ import { onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 import { readProfile } from './read-profile.js';
 
+/** Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
+function weightsIn(folder: string): Record<string, unknown> {
+  return { session: { model_external_initializers_file_folder_path: folder } };
+}
+
 function createSession(model: ModelSource, options: InferenceSession.SessionOptions): Promise<InferenceSession> {
-  return model.kind === 'bytes'
-    ? InferenceSession.create(model.bytes, options)
-    : InferenceSession.create(model.path, options);
+  if (model.kind === 'file') return InferenceSession.create(model.path, options);
+  const { bytes, weightsFolder } = model;
+  const extra = weightsFolder === undefined ? {} : { extra: weightsIn(weightsFolder) };
+  return InferenceSession.create(bytes, { ...options, ...extra });
 }
 
 /** Nothing is fused or folded away, so that every value exists. */
