@@ -13,7 +13,12 @@ SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: build ## Install, build, and run the quickstart evaluation; the report goes to out/quickstart.json
+run: build ## Install, build, and show reuse in a family of models, then the error of estimates (out/quickstart.json)
+	@echo; echo '1. ResNet-18: each of its different kernels is measured once.'; echo
+	$(MLMODELSCOPE) dlbricks run zoo:resnet18
+	@echo; echo '2. ResNet-34, of the same family: it is estimated from what ResNet-18 left.'; echo
+	$(MLMODELSCOPE) dlbricks run zoo:resnet34
+	@echo; echo '3. How far off are estimates? Four networks, each also measured whole.'; echo
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
 
 test: lint ## Install, build, lint, and run every test that needs no outside server

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CutSettings, prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { runOptionsOf } from '../../../../src/measurement/system.js';
+import { loadModel } from '../../../../src/registry/load-model.js';
+import { agentForSuite } from '../../../agent/support/running-agent.js';
+
+const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: runOptionsOf(1) };
+
+const agent = agentForSuite();
+
+// What README.md shows first.
+test('ResNet-34 has no kernel that ResNet-18 has not', { timeout: 120_000 }, async () => {
+  const { signal } = new AbortController();
+  const prepared = async (name: string) => {
+    const loaded = await loadModel(`zoo:${name}`, { batch: 1 });
+    return prepareModel(loaded, SETTINGS, agent().client, signal);
+  };
+  const first = await prepared('resnet18');
+  const second = await prepared('resnet34');
+  const known = new Set(first.bricks.map(({ signature }) => signature));
+  assert.deepEqual(
+    second.bricks.filter(({ signature }) => !known.has(signature)).map(({ operators }) => operators),
+    [],
+  );
+  assert.ok(second.recipe.sequences.length > first.recipe.sequences.length);
+});
