@@ -122,8 +122,9 @@ export async function openFilledModel(
 ): Promise<OpenModel> {
   const { source, weightsFile, remove } = fill(fillable, predictor, options);
   // A session keeps its mapping of a removed file.
-  const endWatch = weightsFile === undefined ? undefined : removeWhenMapped(weightsFile);
+  let endWatch: (() => Promise<unknown>) | undefined;
   try {
+    endWatch = weightsFile === undefined ? undefined : await removeWhenMapped(weightsFile);
     return await predictor.open(source, runOptions);
   } finally {
     await endWatch?.();

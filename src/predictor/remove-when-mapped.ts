@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /** Data of the thread that watches. */
@@ -20,14 +21,15 @@ const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';
  * after another into memory of its own and lets go of its mapping. So the memory of each is free again when it is packed,
  * and not only when all are. Where the runtime does otherwise, nothing happens.
  *
- * A thread does it, since the runtime does not return before.
+ * A thread does it, since the runtime does not return before. It is ready when this resolves.
  *
  * @returns ends the watch
  */
-export function removeWhenMapped(file: WatchedFile): () => Promise<unknown> {
+export async function removeWhenMapped(file: WatchedFile): Promise<() => Promise<unknown>> {
   if (!KNOWS_PAGES || file.byteLength < LEAST_BYTES) return () => Promise.resolve();
   const thread = new Worker(new URL('./remove-thread.js', import.meta.url), { workerData: file });
   // A watch that fails removes nothing.
   thread.on('error', () => {});
+  await once(thread, 'message').catch(() => {});
   return () => thread.terminate();
 }
