@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CutSettings, prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import type { CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { runOptionsOf } from '../../../../src/measurement/system.js';
 import { loadModel } from '../../../../src/registry/load-model.js';
 import { agentForSuite } from '../../../agent/support/running-agent.js';
