@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import { isFinal, type LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
@@ -11,6 +12,9 @@ import { until } from '../support/until.js';
 /** Against hanging only: a silent server is waited for, and everything is started twice. */
 const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
+
+/** Three times as long as the silence after which a server counts as dead. */
+const OUTAGE_MS = 30_000;
 
 /** An evaluation that measures twenty bricks, each in a process of its own. JSON is YAML. */
 function submission(): Submission {
@@ -55,7 +59,7 @@ async function atWork(t: TestContext) {
   for (const { address } of [first, second]) await agent.said(new RegExp(`registered with ${address}`));
   await first.client.submit(ID, submission());
   await until(async () => (await first.client.get(ID)).last?.event.kind === 'measuring');
-  return { first, second };
+  return { first, second, database };
 }
 
 async function told({ client }: ServerHere): Promise<readonly LoggedEvent[]> {
@@ -64,14 +68,14 @@ async function told({ client }: ServerHere): Promise<readonly LoggedEvent[]> {
   return events;
 }
 
-/** The story of an evaluation that was done once, by two servers, with nothing left out. */
-function assertDoneOnce(story: readonly LoggedEvent[]): void {
+/** The story of an evaluation that was done once, in so many runs, with nothing left out. */
+function assertDoneOnce(story: readonly LoggedEvent[], runs: number): void {
   assert.deepEqual(
     story.map(({ sequence }) => sequence),
     story.map((_, index) => index + 1),
   );
   const kinds = story.map(({ event }) => event.kind);
-  assert.equal(kinds.filter((kind) => kind === 'started').length, 2, kinds.join());
+  assert.equal(kinds.filter((kind) => kind === 'started').length, runs, kinds.join());
   assert.equal(story.filter(({ event }) => isFinal(event)).length, 1, kinds.join());
   assert.equal(kinds.at(-1), 'done');
   const coverages = story.flatMap(({ event }) => (event.kind === 'estimate' ? [event.coverage] : []));
@@ -83,7 +87,7 @@ describe('two servers of one database', { ...deadline, ...needsFerretDb }, () =>
     const { first, second } = await atWork(t);
     first.server.process.kill('SIGKILL');
     const story = await told(second);
-    assertDoneOnce(story);
+    assertDoneOnce(story, 2);
     assert.equal((await second.client.get(ID)).evaluation.state, 'done');
   });
 
@@ -91,9 +95,18 @@ describe('two servers of one database', { ...deadline, ...needsFerretDb }, () =>
     const { first, second } = await atWork(t);
     first.server.process.kill('SIGSTOP');
     const story = await told(second);
-    assertDoneOnce(story);
+    assertDoneOnce(story, 2);
     first.server.process.kill('SIGCONT');
     assert.deepEqual(await told(first), story);
+  });
+
+  it('wait while the database is stopped, and none takes over from the other', async (t) => {
+    const { first, second, database } = await atWork(t);
+    await database.signal('SIGTERM');
+    await setTimeout(OUTAGE_MS);
+    await database.start();
+    assertDoneOnce(await told(first), 1);
+    assertDoneOnce(await told(second), 1);
   });
 
   it('run evaluations beside each other', async (t) => {
