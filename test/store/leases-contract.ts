@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Clock } from '../../src/base/clock.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import type { ResultStore } from '../../src/store/result-store.js';
+import { refusal } from '../rpc/support/refusal.js';
 import { fast, suspendable } from './fast-clock.js';
 
 const NAMES = ['one', 'two', 'three'];
@@ -80,6 +82,28 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
       // As after an outage of the store, in which nobody could beat.
       skippedMs = 3_600_000;
       assert.equal((await second.take(['one'])).size, 1);
+    });
+
+    it('are taken at last where the store was away at first', async (t) => {
+      const store = await open(t);
+      let isAway = true;
+      const collection: ResultStore['collection'] = (definition) => {
+        const documents = store.collection(definition);
+        const put: typeof documents.put = (document) => {
+          return isAway ? Promise.reject(new PlatformError('unavailable', 'away')) : documents.put(document);
+        };
+        return new Proxy(documents, {
+          get: (target, name) => {
+            const value: unknown = name === 'put' ? put : Reflect.get(target, name);
+            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          },
+        });
+      };
+      const leases = new Leases({ collection }, 'evaluation', fast);
+      await assert.rejects(leases.take(['one']), refusal('unavailable', /away/));
+      isAway = false;
+      assert.equal((await leases.take(['one'])).size, 0);
+      await leases.close();
     });
 
     it('of different kinds do not exclude each other', async (t) => {

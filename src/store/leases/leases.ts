@@ -108,7 +108,13 @@ export class Leases {
   }
 
   async #appear(): Promise<void> {
-    await this.#holders.put(this.#self);
+    try {
+      await this.#holders.put(this.#self);
+    } catch (error) {
+      // The next caller tries again.
+      this.#appeared = undefined;
+      throw error;
+    }
     this.#beating = this.#beat();
   }
 
