@@ -49,6 +49,9 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
       ...expected,
       // The recipe does not have them.
       dimensions: [],
+      graph_signature: null,
+      preparing_seconds: null,
+      end_to_end_seconds: null,
       end_to_end_ms: null,
       end_to_end_repeat_ms: null,
       normalized_latency: null,

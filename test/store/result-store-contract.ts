@@ -257,6 +257,8 @@ const hex64 = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLengt
 /** Times are never negative zero, which JSON does not know. */
 const time = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 
+const upToADay = fc.double({ min: Number.MIN_VALUE, max: 24 * 3600 * 1000, noNaN: true });
+
 const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
 
 const text = fc.string({ unit: 'binary' });
@@ -288,11 +290,11 @@ const anyMeasurement: fc.Arbitrary<Measurement> = record({
   protocol: record({
     warmupRuns: fc.integer({ min: 0, max: 100_000 }),
     runs: fc.integer({ min: 1, max: 1_000_000 }),
-    minRuns: fc.integer({ min: 1 }),
-    timeBudgetMs: positive,
+    minRuns: fc.integer({ min: 1, max: 1_000_000 }),
+    timeBudgetMs: upToADay,
   }),
   occasion: fc.integer({ min: 1 }),
-  limits: record({ timeLimitMs: positive, memoryLimitBytes: positive }),
+  limits: record({ timeLimitMs: upToADay, memoryLimitBytes: positive }),
   outcome: fc.oneof(
     record({
       kind: fc.constant('samples' as const),
