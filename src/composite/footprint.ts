@@ -9,8 +9,13 @@ const STEP = 4;
 const SMALLEST_BYTES = 2 ** 20;
 
 /** The footprint from which on everything is cold. */
-export function coldFootprintBytes(cacheBytes: number): number {
+function coldFootprintBytes(cacheBytes: number): number {
   return Math.round(CACHES_WITHOUT_EFFECT * (cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES));
+}
+
+/** Whether no cache holds anything between two runs of a model with this footprint. */
+export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
+  return bytes >= coldFootprintBytes(cacheBytes);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
 import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
 import { meaningOf } from '../onnx/operators/operator-versions.js';
-import { coldFootprintBytes } from './footprint.js';
+import { isColdFootprint } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 
 /** A brick and its context. */
@@ -95,7 +95,7 @@ class Collected {
   ) {
     this.footprintBytes = footprintBytes;
     this.#modelBytes = modelBytes;
-    this.#isCold = footprintBytes >= coldFootprintBytes(limits.cacheBytes);
+    this.#isCold = isColdFootprint(footprintBytes, limits.cacheBytes);
   }
 
   /** Whether a brick may be added. */

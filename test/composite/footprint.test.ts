@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { coldFootprintBytes, footprintClass } from '../../src/composite/footprint.js';
+import { isColdFootprint, footprintClass } from '../../src/composite/footprint.js';
 
 const MIB = 2 ** 20;
 const CACHE = 32 * MIB;
@@ -19,8 +19,8 @@ describe('classes of footprints', () => {
   });
 
   test('end where no cache holds anything: all larger ones are one class', () => {
-    const cold = coldFootprintBytes(CACHE);
-    assert.equal(cold, 48 * MIB);
+    const cold = 48 * MIB;
+    assert.deepEqual([isColdFootprint(cold - 1, CACHE), isColdFootprint(cold, CACHE)], [false, true]);
     for (const bytes of [cold, 100 * MIB, 1024 * MIB]) assert.equal(footprintClass(bytes, CACHE), cold);
   });
 

@@ -4,7 +4,7 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
 import type { Observations } from '../estimate/observations.js';
-import type { System, Task } from '../../../src/plugin-api.js';
+import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
 
 /** The precision that bricks need, and its cost limit. */
@@ -85,8 +85,18 @@ class Knowledge {
 }
 
 /**
+ * Whether a model's bricks are measured in composites of their own. There, a part of them would be warmer than all of them, since
+ * less time passes between two runs.
+ */
+function isMeasuredApart(model: PreparedModel, system: System): boolean {
+  const context = contextOf(model.recipe, system);
+  return context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes);
+}
+
+/**
  * The bricks to measure on one more occasion each: those of the models that are not precise enough yet, the largest
- * share of a model's time for its cost first. Empty when all models are precise enough or the limits are reached.
+ * share of a model's time for its cost first, or all of them where they have composites of their own. Empty when all
+ * models are precise enough or the limits are reached.
  */
 export function tasksOfNextOccasion(
   models: readonly PreparedModel[],
@@ -112,14 +122,19 @@ export function tasksOfNextOccasion(
       .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
       .sort((a, b) => worth(b.part) - worth(a.part));
     const ofModel = new Set<BrickShare>();
-    for (const { part } of candidates) {
-      if (known.suffices(precision)) break;
-      if (chosen.has(part.benchmark) || costOf(part) > allowance) continue;
+    const choose = (part: BrickShare): void => {
       allowance -= costOf(part);
       chosen.add(part.benchmark);
       ofModel.add(part);
       known.choose(part);
+    };
+    for (const { part } of candidates) {
+      if (known.suffices(precision)) break;
+      if (!chosen.has(part.benchmark) && costOf(part) <= allowance) choose(part);
     }
+    const others = candidates.map(({ part }) => part).filter(({ benchmark }) => !chosen.has(benchmark));
+    const othersMs = others.reduce((sum, part) => sum + costOf(part), 0);
+    if (ofModel.size > 0 && isMeasuredApart(model, system) && othersMs <= allowance) others.forEach(choose);
     // In the model's order, so that neighbours are measured together.
     for (const [at, part] of estimate.parts.entries()) {
       const brick = bricks[at];

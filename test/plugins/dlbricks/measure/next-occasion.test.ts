@@ -18,8 +18,10 @@ import {
   measuredBrick,
   measuredCall,
   measuredOn,
+  measuredTogetherOn,
   preparedOf,
   recipeOf,
+  recipeTogether,
   surrounded,
 } from '../support/measured-bricks.js';
 
@@ -172,6 +174,19 @@ describe('bricks that are measured again', () => {
       tasks.map(({ label }) => label),
       ['model: Op1 (again)'],
     );
+  });
+
+  test('are all of a model whose bricks have composites of their own, if there is time for all', () => {
+    // The cache of the system has 32 MiB, and what exceeds it by half is cold.
+    const asked = (footprintMib: number, precision: Precision): readonly (string | undefined)[] => {
+      const recipe = recipeTogether([1, 1], { footprintBytes: footprintMib * 2 ** 20 });
+      const { context } = surrounded(recipe);
+      const measured = [1, 9].map((ms, brick) => ({ ...measuredTogetherOn(1, brick, ms, { costMs: 100 }), context }));
+      return tasksOf([preparedOf(recipe)], measured, precision).map(({ label }) => label);
+    };
+    assert.deepEqual(asked(48, anyTarget), ['model: Op1 (again)']);
+    assert.deepEqual(asked(4, anyTarget), ['model: Op0 (again)', 'model: Op1 (again)']);
+    assert.deepEqual(asked(4, { ...anyTarget, repeatLimit: 0.9 }), ['model: Op1 (again)']);
   });
 
   test('are those that cost least for it', () => {
