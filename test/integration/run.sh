@@ -111,6 +111,8 @@ def findings(path):
     # How long this very command took.
     for key in "costs", "ratios":
         del report["summary"][key]
+    for model in report["models"]:
+        del model["preparing_seconds"]
     return report
 python, after_python, evaluate, after_evaluate = map(findings, sys.argv[1:])
 assert python == after_python and evaluate == after_evaluate, "the reports differ"
