@@ -29,6 +29,8 @@ const MODEL_KEYS = [
   'kernel_differences',
   'assumed_inputs',
   'dimensions',
+  'extended',
+  'not_extended',
   'unique_bricks',
   'coverage',
   'estimate_ms',
@@ -38,6 +40,9 @@ const MODEL_KEYS = [
   'parallelism',
   'longest_path',
   'end_to_end_ms',
+  'graph_signature',
+  'preparing_seconds',
+  'end_to_end_seconds',
   'end_to_end_repeat_ms',
   'normalized_latency',
   'interval_hit',
@@ -51,6 +56,7 @@ const SUMMARY_KEYS = [
   'layers',
   'unique',
   'sequences',
+  'bricks_ms',
   'unique_fraction',
   'geomean_normalized_latency',
   'mape_percent',
@@ -68,7 +74,15 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
   it('has exactly the keys that its users rely on', async (t) => {
     const place = await workplaceHere(t);
     const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
-    assert.deepEqual(Object.keys(report), ['evaluation', 'system', 'settings', 'models', 'summary', 'warnings']);
+    assert.deepEqual(Object.keys(report), [
+      'evaluation',
+      'system',
+      'settings',
+      'models',
+      'generations',
+      'summary',
+      'warnings',
+    ]);
     assert.deepEqual(
       report.models.map((model) => Object.keys(model)),
       [MODEL_KEYS],
