@@ -108,7 +108,7 @@ describe('mlmodelscope store', deadline, () => {
   it('says what is wrong with a file, and where', async (t) => {
     const place = await workplace(t);
     const missing = await place.run(['store', 'import', 'nowhere.jsonl']);
-    assert.deepEqual([missing.code, /nowhere\.jsonl cannot be read: .*ENOENT/.test(missing.stderr)], [2, true]);
+    assert.deepEqual([missing.code, /nowhere\.jsonl cannot be read: .*no such file/.test(missing.stderr)], [2, true]);
     await place.write('other.jsonl', '{"a":1}\n');
     const other = await place.run(['store', 'import', 'other.jsonl']);
     assert.deepEqual([other.code, /other\.jsonl:1: expected /.test(other.stderr)], [2, true]);
