@@ -2,6 +2,12 @@
 const SHARED_MS = 5;
 
 /**
+ * Iterations of the event loop between two turns. A short call of another client takes several of them, and would wait for a
+ * turn in each.
+ */
+const ITERATIONS_BETWEEN = 3;
+
+/**
  * Gives those that ask turns of the event loop, first come, first served. What takes some tens of milliseconds for one
  * client takes seconds for a hundred that ask at once; between two turns, everybody else is heard.
  */
@@ -19,7 +25,14 @@ export class LoopTurns {
   #plan(): void {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
-    setImmediate(() => this.#give(performance.now()));
+    this.#after(ITERATIONS_BETWEEN);
+  }
+
+  #after(iterations: number): void {
+    setImmediate(() => {
+      if (iterations > 1) this.#after(iterations - 1);
+      else this.#give(performance.now());
+    });
   }
 
   #give(startMs: number): void {
