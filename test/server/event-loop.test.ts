@@ -8,6 +8,12 @@ import { measuredServer } from './busy-server.js';
 /** What docs/security.md promises: no request keeps another client waiting for longer. */
 const LONGEST_MS = 100;
 
+/**
+ * Processor time that a test allows. Where another machine uses the same core, the same work takes up to 1.7 times as much
+ * processor time (docs/measuring.md), which no test can see.
+ */
+const ALLOWED_MS = 1.7 * LONGEST_MS;
+
 /** Time that all bombs have together. */
 const AT_ONCE_MS = 20_000;
 
@@ -22,9 +28,10 @@ describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, (
       const { waitsMs } = await health();
       assert.ok(waitsMs.length > 0);
       const longestMs = Math.max(...waitsMs);
-      assert.ok(longestMs < LONGEST_MS, `a health check waited for ${longestMs} ms of processor time`);
+      assert.ok(longestMs < ALLOWED_MS, `a health check waited for ${longestMs} ms of processor time`);
       const turnMs = await server.longestTurnMs();
-      assert.ok(turnMs < LONGEST_MS, `${turnMs} ms of processor time`);
+      assert.ok(turnMs < ALLOWED_MS, `${turnMs} ms of processor time`);
+      t.diagnostic(`${longestMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`);
     });
   }
 
@@ -44,9 +51,7 @@ describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, (
       `${waitsMs.length} health checks, ${longestMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`,
     );
     assert.ok(waitsMs.length > 0);
-    assert.ok(turnMs < LONGEST_MS, `${turnMs} ms of processor time`);
-    // A check takes several turns. Where the machine is so busy that it has few, one may get the longest of several clients.
-    const late = waitsMs.filter((ms) => ms >= LONGEST_MS).length;
-    assert.ok(late <= 1 && longestMs < 2 * LONGEST_MS, `${late} waited for up to ${longestMs} ms of processor time`);
+    assert.ok(turnMs < ALLOWED_MS, `${turnMs} ms of processor time`);
+    assert.ok(longestMs < ALLOWED_MS, `a health check waited for ${longestMs} ms of processor time`);
   });
 });
