@@ -62,6 +62,7 @@ export {
   type ElementType,
   isElementType,
   isPacked,
+  tensorBytes,
   UNPACKED,
 } from './onnx/model/element-type.js';
 export { staticTypeOf } from './onnx/model/static-type.js';
@@ -107,7 +108,7 @@ export { footprintClass, isColdFootprint } from './composite/footprint.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
 export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
-export type { Benchmark, BenchmarkInput } from './measurement/benchmark.js';
+export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
   type Context,
   type Measurement,

@@ -1,6 +1,5 @@
-import type { Benchmark } from '../measurement/benchmark.js';
+import { type Benchmark, inputBytes } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
-import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
 import { meaningOf } from '../onnx/operators/operator-versions.js';
 import { isColdFootprint } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
@@ -54,20 +53,14 @@ interface Facts {
   readonly operators: Operators;
 }
 
-function bytesOf({ inputs }: Benchmark, role: 'weight' | 'activation'): number {
-  return inputs
-    .filter((input) => input.role === role)
-    .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
-}
-
 function factsOf({ benchmark, context, modelBytes }: BrickInContext, index: number): Facts {
   return {
     index,
     footprintBytes: context.footprintBytes,
     modelBytes,
-    weightBytes: bytesOf(benchmark, 'weight'),
+    weightBytes: inputBytes(benchmark.inputs, 'weight'),
     // Outputs are about as large as inputs.
-    activationBytes: 2 * bytesOf(benchmark, 'activation'),
+    activationBytes: 2 * inputBytes(benchmark.inputs, 'activation'),
     operators: operatorsOf(benchmark.model),
   };
 }

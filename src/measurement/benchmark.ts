@@ -1,4 +1,4 @@
-import type { ElementType } from '../onnx/model/element-type.js';
+import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { Fill } from '../onnx/model/model.js';
 
 /** An input of a benchmark with made-up values. */
@@ -26,4 +26,9 @@ export interface Benchmark {
    * file's path where it is measured. Only an agent in the same process as its client has such files.
    */
   readonly weights?: string | undefined;
+}
+
+/** Bytes of the values of some inputs, or of those with a role. */
+export function inputBytes(inputs: readonly BenchmarkInput[], role?: BenchmarkInput['role']): number {
+  return inputs.reduce((sum, input) => (role === undefined || input.role === role ? sum + tensorBytes(input) : sum), 0);
 }

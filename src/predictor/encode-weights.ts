@@ -2,10 +2,10 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { relative } from 'node:path';
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
-import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { ELEMENT_TYPES, tensorBytes } from '../onnx/model/element-type.js';
 import { FIELDS } from '../onnx/bytes/field-numbers.js';
 import { bytesTag, varint } from '../onnx/bytes/wire-format.js';
-import { type FillableModel, type FillableWeight, filledBytes, inputBlocks, weightBlocks } from './materialize.js';
+import { type FillableModel, type FillableWeight, inputBlocks, weightBlocks } from './materialize.js';
 
 // A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the
 // initializers need not be woven into the encoded graph, they follow as a second piece of it.
@@ -47,12 +47,12 @@ function describe({ name, dims, elementType }: BenchmarkInput): TensorProto {
  */
 export function encodeInline({ graph, weights }: FillableModel, limitBytes: number): Uint8Array | undefined {
   const heads = weights.map((weight) => {
-    const dataBytes = filledBytes(weight);
+    const dataBytes = tensorBytes(weight);
     const fields = TensorProto.encode(describe(weight)).finish();
     const tensor = Buffer.concat([fields, TENSOR_RAW_DATA, varint(dataBytes)]);
     return Buffer.concat([GRAPH_INITIALIZER, varint(tensor.length + dataBytes), tensor]);
   });
-  const initializerBytes = weights.reduce((sum, weight, i) => sum + (heads[i]?.length ?? 0) + filledBytes(weight), 0);
+  const initializerBytes = weights.reduce((sum, weight, i) => sum + (heads[i]?.length ?? 0) + tensorBytes(weight), 0);
   const prefix = Buffer.concat([graph, MODEL_GRAPH, varint(initializerBytes)]);
   if (prefix.length + initializerBytes > limitBytes) return undefined;
 
@@ -72,7 +72,7 @@ export function encodeInline({ graph, weights }: FillableModel, limitBytes: numb
 
 /** An initializer whose values are in a file beside the model. */
 function externalTensor(weight: BenchmarkInput, location: string, offset: number): TensorProto {
-  const entries = { location, offset, length: filledBytes(weight) };
+  const entries = { location, offset, length: tensorBytes(weight) };
   const externalData = Object.entries(entries).map(([key, value]) => ({ key, value: `${value}` }));
   return { ...describe(weight), dataLocation: TensorProto_DataLocation.EXTERNAL, externalData };
 }
@@ -101,12 +101,12 @@ export function encodeExternal({ graph, weights }: FillableModel, location: stri
   const pieces: FilePiece[] = [];
   let end = 0;
   for (const weight of weights) {
-    if (filledBytes(weight) < LEAST_EXTERNAL_BYTES) {
+    if (tensorBytes(weight) < LEAST_EXTERNAL_BYTES) {
       tensors.push(inlineTensor(weight));
       continue;
     }
     const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
-    end = offset + filledBytes(weight);
+    end = offset + tensorBytes(weight);
     tensors.push(externalTensor(weight, location, offset));
     pieces.push({ offset, blocks: weightBlocks(weight) });
   }
@@ -162,16 +162,16 @@ function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();
   const tensors = weights.map((weight): TensorProto => {
-    if (filledBytes(weight) < LEAST_ALIASED_BYTES) return inlineTensor(weight);
+    if (tensorBytes(weight) < LEAST_ALIASED_BYTES) return inlineTensor(weight);
     const alias = aliasOf(weight);
     const before = largest.get(alias);
-    if (before === undefined || filledBytes(weight) > filledBytes(before)) largest.set(alias, weight);
+    if (before === undefined || tensorBytes(weight) > tensorBytes(before)) largest.set(alias, weight);
     return externalTensor(weight, `${alias}.bin`, 0);
   });
   const files = [...largest].map(([alias, weight]): WeightsFile => {
     return {
       name: `${alias}.bin`,
-      byteLength: filledBytes(weight),
+      byteLength: tensorBytes(weight),
       pieces: [{ offset: 0, blocks: beginningOf(weight) }],
     };
   });

@@ -1,7 +1,7 @@
 import { PlatformError, messageOf } from '../base/errors.js';
 import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
-import { byteLengthOf, elementCount } from '../onnx/model/element-type.js';
+import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
 import { fillBlocks } from '../onnx/values/fill.js';
 import { words } from '../onnx/values/words.js';
@@ -148,15 +148,10 @@ export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
   return weight.data === undefined ? inputBlocks(weight) : fileBlocks(weight.data);
 }
 
-/** Bytes that an input's values take. */
-export function filledBytes({ elementType, dims }: Pick<BenchmarkInput, 'elementType' | 'dims'>): number {
-  return byteLengthOf(elementType, elementCount(dims));
-}
-
 /** An input's values in memory. */
 function tensorOf(input: BenchmarkInput): TensorValue {
   const { elementType, dims } = input;
-  const bytes = new Uint8Array(filledBytes(input));
+  const bytes = new Uint8Array(tensorBytes(input));
   let offset = 0;
   for (const block of inputBlocks(input)) {
     bytes.set(block, offset);

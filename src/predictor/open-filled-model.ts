@@ -2,8 +2,9 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, realpathSync, rmSync, wr
 import { dirname, join } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { RunOptions } from '../measurement/system.js';
+import { tensorBytes } from '../onnx/model/element-type.js';
 import { aliasedModel, encodeExternal, encodeInline, encodeInPlace, type ExternalModel } from './encode-weights.js';
-import { filledBytes, type FillableModel, type FillableWeight } from './materialize.js';
+import { type FillableModel, type FillableWeight } from './materialize.js';
 import { fitsInMemory, inMemory } from './memory-folder.js';
 import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predictor.js';
 import { removeWhenMapped, type WatchedFile } from './remove-when-mapped.js';
@@ -96,7 +97,7 @@ function fill(
 ): FilledSource {
   const ownFiles = predictor.mapsWeightFiles ? inPlace(fillable, inlineLimitBytes) : undefined;
   if (ownFiles !== undefined) return ownFiles;
-  const weightBytes = fillable.weights.reduce((sum, weight) => sum + filledBytes(weight), 0);
+  const weightBytes = fillable.weights.reduce((sum, weight) => sum + tensorBytes(weight), 0);
   if (predictor.mapsWeightFiles && weightBytes >= LEAST_MAPPED_BYTES && fitsInMemory(weightBytes)) {
     const folder = inMemory(temporaryFolder);
     const model = encodeExternal(fillable, WEIGHTS_FILE);

@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { AttributeProto } from '../generated/onnx/onnx.js';
-import { byteLengthOf, elementCount, type ElementType } from '../onnx/model/element-type.js';
+import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model/model.js';
 
 /** What PyTorch's exporter wrote by default for years; the first opset with LayerNormalization. */
@@ -84,7 +84,7 @@ export class GraphBuilder {
 
   /** Zeros that steer an operator, such as the zero points of a quantization. */
   zeros(role: string, elementType: 'uint8' | 'int8' | 'int32', dims: readonly number[]): Value {
-    const bytes = new Uint8Array(byteLengthOf(elementType, elementCount(dims)));
+    const bytes = new Uint8Array(tensorBytes({ elementType, dims }));
     return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes } });
   }
 

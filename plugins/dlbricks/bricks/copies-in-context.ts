@@ -2,9 +2,7 @@ import {
   anonymousAttributes,
   type Benchmark,
   type BenchmarkInput,
-  byteLengthOf,
   type DeclaredType,
-  elementCount,
   isPacked,
   type Model,
   type Node,
@@ -110,13 +108,6 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
     },
   };
   return benchmarkOf(model, inputs);
-}
-
-/** Bytes of a brick's weights. */
-export function weightBytesOf(inputs: readonly BenchmarkInput[]): number {
-  return inputs
-    .filter(({ role }) => role === 'weight')
-    .reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
 /** The counts of copies in use. They are few, so that bricks share baselines. */

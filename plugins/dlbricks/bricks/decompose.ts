@@ -12,9 +12,9 @@ import {
   type RunOptions,
   symbolicBenchmark,
   weightlessBenchmark,
+  inputBytes,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
-import { weightBytesOf } from './copies-in-context.js';
 import type { EmptyCall } from './empty-call.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
@@ -103,7 +103,7 @@ export async function graphToCut(
   const optimized = await agent.optimize(wholeOf(loaded, { keepDynamic }), runOptions, signal);
   const { benchmark, values, costMs } = optimized;
   const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  return { graph, weightBytes: weightBytesOf(benchmark.inputs), optimizeMs: costMs, optimized };
+  return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized };
 }
 
 /** The bricks of a model, or of a shortened one. */

@@ -1,16 +1,5 @@
-import {
-  byteLengthOf,
-  elementCount,
-  type LayerGraph,
-  type Node,
-  readNames,
-  type TensorType,
-} from '../../../src/plugin-api.js';
+import { type LayerGraph, type Node, readNames, tensorBytes } from '../../../src/plugin-api.js';
 import { lastUses } from '../cut/last-uses.js';
-
-function bytesOf({ elementType, dims }: TensorType): number {
-  return byteLengthOf(elementType, elementCount(dims));
-}
 
 /** Operators that read only as many bytes of their first input as they write, however large the input is. */
 const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
@@ -18,7 +7,7 @@ const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'Gat
 function outputBytes(graph: LayerGraph, { outputs }: Node): number {
   return outputs.reduce((sum, name) => {
     const type = graph.types.get(name);
-    return type === undefined ? sum : sum + bytesOf(type);
+    return type === undefined ? sum : sum + tensorBytes(type);
   }, 0);
 }
 
@@ -29,7 +18,7 @@ function constantBytes(graph: LayerGraph): number {
     for (const name of readNames(layer)) {
       const constant = graph.constants.get(name);
       if (constant === undefined) continue;
-      const all = bytesOf(constant);
+      const all = tensorBytes(constant);
       const isPart = name === layer.inputs[0] && GATHERING.has(layer.opType);
       const touched = isPart ? Math.min(all, outputBytes(graph, layer)) : all;
       read.set(name, Math.max(touched, read.get(name) ?? 0));
@@ -48,8 +37,8 @@ function liveBytes(graph: LayerGraph): number {
     const type = graph.types.get(name);
     const end = lastUse.get(name);
     if (type === undefined || end === undefined) return;
-    live += bytesOf(type);
-    ending.set(end, (ending.get(end) ?? 0) + bytesOf(type));
+    live += tensorBytes(type);
+    ending.set(end, (ending.get(end) ?? 0) + tensorBytes(type));
   };
   for (const name of graph.inputs) start(name);
   for (const [index, layer] of graph.layers.entries()) {

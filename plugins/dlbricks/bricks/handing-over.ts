@@ -1,13 +1,12 @@
 import {
   type Benchmark,
   type BenchmarkInput,
-  byteLengthOf,
   type DeclaredType,
-  elementCount,
   isProducible,
   type Node,
   Producers,
   type TensorType,
+  tensorBytes,
 } from '../../../src/plugin-api.js';
 import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
@@ -29,7 +28,7 @@ export interface HandingOver {
 
 /** @returns undefined where the outputs are small, or cannot be made */
 export function handingOver(outputs: readonly TensorType[]): HandingOver | undefined {
-  const bytes = outputs.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+  const bytes = outputs.reduce((sum, output) => sum + tensorBytes(output), 0);
   if (bytes < LEAST_BYTES) return undefined;
   const values = outputs.map(({ elementType, dims }, index): BenchmarkInput => {
     const fill = { low: -1, high: 1, seed: 0 };

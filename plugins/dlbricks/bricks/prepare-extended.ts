@@ -1,12 +1,11 @@
 import {
   type BenchmarkAgent,
-  byteLengthOf,
   countLayers,
-  elementCount,
   type LayerGraph,
   type LoadedModel,
   type Model,
   type TensorType,
+  tensorBytes,
 } from '../../../src/plugin-api.js';
 import { extendSequences } from '../blocks/extend-sequences.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
@@ -37,18 +36,14 @@ export type Extension =
   | ({ readonly kind: 'extended'; readonly optimizedWith: readonly number[] } & Shortening)
   | { readonly kind: 'whole'; readonly reason: string };
 
-function bytesOf({ elementType, dims }: TensorType): number {
-  return byteLengthOf(elementType, elementCount(dims));
-}
-
 /** Bytes of a model's weights. */
 export function initializerBytes({ graph }: Model): number {
-  return [...graph.initializers.values()].reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  return [...graph.initializers.values()].reduce((sum, tensor) => sum + tensorBytes(tensor), 0);
 }
 
 /** Bytes of its largest one: a brick has no less. */
 export function largestInitializerBytes({ graph }: Model): number {
-  return Math.max(0, ...[...graph.initializers.values()].map(bytesOf));
+  return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
 /**

@@ -1,18 +1,11 @@
-import type { Benchmark, LayerGraph, TensorType } from '../../../src/plugin-api.js';
+import { type Benchmark, inputBytes, type LayerGraph, type TensorType } from '../../../src/plugin-api.js';
 import { sequencesOf } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
 import { lastUses } from '../cut/last-uses.js';
 import { type Edge, edgesOf, type Sequence } from '../cut/layer-cut.js';
 import { roughMs } from '../cut/rough-time.js';
 import { type Brick, cutBrick } from './brick.js';
-import {
-  copiesFor,
-  type InContext,
-  inContext,
-  type MeasurableBrick,
-  type Surroundings,
-  weightBytesOf,
-} from './copies-in-context.js';
+import { copiesFor, type InContext, inContext, type MeasurableBrick, type Surroundings } from './copies-in-context.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
 import { footprintOf } from './footprint.js';
 import { type HandingOver, handingOver } from './handing-over.js';
@@ -83,7 +76,7 @@ export function decomposeKernels(
   const { surroundings } = measured;
   const sequences = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
   const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
-    return inContext(brick, copiesFor(weightBytesOf(brick.inputs), roughMsOf(graph, sequence), surroundings));
+    return inContext(brick, copiesFor(inputBytes(brick.inputs, 'weight'), roughMsOf(graph, sequence), surroundings));
   };
   return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), copiesOf), call };
 }

@@ -1,11 +1,4 @@
-import {
-  byteLengthOf,
-  elementCount,
-  fanIn,
-  type LayerGraph,
-  type Node,
-  type TensorType,
-} from '../../../src/plugin-api.js';
+import { fanIn, type LayerGraph, type Node, type TensorType, tensorBytes } from '../../../src/plugin-api.js';
 
 /**
  * Speed of an imaginary processor. It decides only where graphs are cut and how often a brick is copied, never a
@@ -53,6 +46,6 @@ export function readsLittleButWeights(bytes: number, workRoughMs: number): boole
 export function weightBytes(graph: LayerGraph, kernel: Node): number {
   return kernel.inputs.reduce((sum, name) => {
     const weight = graph.constants.get(name);
-    return weight === undefined ? sum : sum + byteLengthOf(weight.elementType, elementCount(weight.dims));
+    return weight === undefined ? sum : sum + tensorBytes(weight);
   }, 0);
 }

@@ -1,5 +1,5 @@
 import { operatorsLabel } from '../bricks/brick.js';
-import { contextOf } from '../bricks/needs.js';
+import { contextOf, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
@@ -85,11 +85,10 @@ class Knowledge {
 }
 
 /**
- * Whether a model's bricks are measured in composites of their own. There, a part of them would be warmer than all of them, since
- * less time passes between two runs.
+ * Whether the bricks of a model in this context are measured in composites of their own. There, a part of them would be
+ * warmer than all of them, since less time passes between two runs.
  */
-function isMeasuredApart(model: PreparedModel, system: System): boolean {
-  const context = contextOf(model.recipe, system);
+function isMeasuredApart(context: Need['context'], system: System): boolean {
   return context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes);
 }
 
@@ -134,7 +133,8 @@ export function tasksOfNextOccasion(
     }
     const others = candidates.map(({ part }) => part).filter(({ benchmark }) => !chosen.has(benchmark));
     const othersMs = others.reduce((sum, part) => sum + costOf(part), 0);
-    if (ofModel.size > 0 && isMeasuredApart(model, system) && othersMs <= allowance) others.forEach(choose);
+    if (ofModel.size > 0 && isMeasuredApart(recipes[index]?.context, system) && othersMs <= allowance)
+      others.forEach(choose);
     // In the model's order, so that neighbours are measured together.
     for (const [at, part] of estimate.parts.entries()) {
       const brick = bricks[at];

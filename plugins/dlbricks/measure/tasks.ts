@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   distinctTasks,
+  inputBytes,
   type Limits,
   type Protocol,
   type RunOptions,
@@ -8,7 +9,7 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { type MeasurableBrick, weightBytesOf } from '../bricks/copies-in-context.js';
+import type { MeasurableBrick } from '../bricks/copies-in-context.js';
 import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
@@ -41,7 +42,7 @@ function taskOf(
 ): Task {
   const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
   const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes };
-  const work = expectedMsOfBrick({ roughMs, weightBytes: weightBytesOf(benchmark.inputs) }, ofModels);
+  const work = expectedMsOfBrick({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
   return { label, request, work };
 }
 
@@ -126,7 +127,7 @@ export function wholeModelTasks(
     models.map(({ recipe, whole, roughMs }) => {
       const { name } = recipe;
       const oneRunMs = recipe.sequences.reduce((sum, brick) => sum + (roughMs[brick] ?? 0), 0);
-      const work = expectedMsOfModel({ roughMs: oneRunMs, weightBytes: weightBytesOf(whole.inputs) }, protocol);
+      const work = expectedMsOfModel({ roughMs: oneRunMs, weightBytes: inputBytes(whole.inputs, 'weight') }, protocol);
       const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
       return { label: `${name} (${which})`, request, work };
     }),

@@ -3,7 +3,7 @@ import { type Composite, compositeOf } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
-import { filledBytes } from '../../predictor/materialize.js';
+import { inputBytes } from '../../measurement/benchmark.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { failureOf } from '../failure.js';
 import { unwatchedNodeMs } from './idle-node.js';
@@ -73,14 +73,10 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-function weightBytesOf({ bricks }: MeasureBricksJob): readonly number[] {
-  return bricks.map(({ inputs }) => sumOf(inputs.filter(({ role }) => role === 'weight').map(filledBytes)));
-}
-
 /** Divides the cost of a composite among its bricks: its session by their weights, its runs by their time. */
 function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
   // The 1 gives bricks without weights a part in the session.
-  const bytes = weightBytesOf(job).map((own) => own + LEAST_SHARE_BYTES);
+  const bytes = job.bricks.map(({ inputs }) => inputBytes(inputs, 'weight') + LEAST_SHARE_BYTES);
   const times = outcomes.map((outcome) => (outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : 0));
   const [allBytes, allTime] = [sumOf(bytes), sumOf(times)];
   return bytes.map((own, index) => {

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../base/errors.js';
-import type { Benchmark } from '../../measurement/benchmark.js';
+import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
-import { filledBytes, makeFeeds, materialize, type MaterializeOptions } from '../../predictor/materialize.js';
+import { makeFeeds, materialize, type MaterializeOptions } from '../../predictor/materialize.js';
 import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { openFilledModel } from '../../predictor/open-filled-model.js';
 import type { PreparedRun, Predictor } from '../../predictor/predictor.js';
@@ -27,7 +27,7 @@ export interface OpenBenchmarkRequest {
 
 /** @throws PlatformError `unsupported` where the weights and inputs alone are beyond the limit */
 export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkRequest, 'runOptions'>): void {
-  const leastBytes = benchmark.inputs.reduce((sum, input) => sum + filledBytes(input), 0);
+  const leastBytes = inputBytes(benchmark.inputs);
   if (leastBytes <= memoryLimitBytes) return;
   const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
   const message = `out of memory: weights and inputs alone take ${least}, the limit for the worker process is ${limit}`;

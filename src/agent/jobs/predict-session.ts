@@ -1,5 +1,5 @@
 import type { RunOptions } from '../../measurement/system.js';
-import { byteLengthOf, elementCount } from '../../onnx/model/element-type.js';
+import { elementCount, tensorBytes } from '../../onnx/model/element-type.js';
 import { fillBlocks } from '../../onnx/values/fill.js';
 import type { OpenModel, Predictor } from '../../predictor/predictor.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
@@ -82,7 +82,7 @@ function padded(value: TensorValue, given: number, rows: number): TensorValue {
 function madeUp(input: PredictionInput, first: number, count: number): TensorValue {
   const { elementType, dims, isBatched, fill } = input;
   const copies = isBatched ? count : 1;
-  const elementBytes = byteLengthOf(elementType, elementCount(dims));
+  const elementBytes = tensorBytes(input);
   const bytes = new Uint8Array(elementBytes * copies);
   for (let i = 0; i < copies; i++) {
     let offset = i * elementBytes;

@@ -14,9 +14,8 @@ import {
   type OptimizeResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
-import type { Benchmark } from '../../measurement/benchmark.js';
+import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
 import { FRAMEWORKS } from '../../predictor/frameworks.js';
-import { filledBytes } from '../../predictor/materialize.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
@@ -52,7 +51,7 @@ const SHARE_BESIDE = 1 / 8;
 
 /** Whether other graphs may be optimized beside this one. Otherwise it may take all memory that an agent gives. */
 function leavesRoom({ inputs }: Benchmark, machine: Machine): boolean {
-  const bytes = inputs.reduce((sum, input) => sum + filledBytes(input), 0);
+  const bytes = inputBytes(inputs);
   return bytes <= (defaultMemoryLimitBytes(machine) * SHARE_BESIDE) / machine.cores;
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { BenchmarkInput } from '../../measurement/benchmark.js';
+import { inputBytes } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { runOptionsSchema } from '../../measurement/system.js';
 import { MOST_LISTED_VALUES } from '../../onnx/model/model.js';
-import { byteLengthOf, elementCount, ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
+import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
 // Limits of a request. The worker process gets every request that passes, and limits its memory and time.
 
@@ -31,10 +31,6 @@ const inputSchema = z.strictObject({
   isGiven: z.boolean().optional(),
 });
 
-function filledBytes(inputs: readonly BenchmarkInput[]): number {
-  return inputs.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
-}
-
 export const benchmarkSchema = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hexadecimal digits'),
   model: z.instanceof(Uint8Array).refine(({ length }) => length > 0, 'empty'),
@@ -42,7 +38,7 @@ export const benchmarkSchema = z.strictObject({
     .array(inputSchema)
     .max(MAX_INPUTS)
     .refine((inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length, 'two inputs of the same name')
-    .refine((inputs) => filledBytes(inputs) <= MAX_FILLED_BYTES, `more than ${MAX_FILLED_BYTES} bytes in all`),
+    .refine((inputs) => inputBytes(inputs) <= MAX_FILLED_BYTES, `more than ${MAX_FILLED_BYTES} bytes in all`),
   weights: z.string().max(4096).optional(),
 });
 

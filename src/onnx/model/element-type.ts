@@ -105,6 +105,11 @@ export function byteLengthOf(elementType: ElementType, count: number): number {
   return Math.ceil((count * ELEMENT_TYPES[elementType].bits) / 8);
 }
 
+/** Bytes that the elements of a tensor take in raw_data. */
+export function tensorBytes(tensor: { readonly elementType: ElementType; readonly dims: readonly number[] }): number {
+  return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
+}
+
 /** Whether a byte holds several elements. */
 export function isPacked(elementType: ElementType): boolean {
   const { bits } = ELEMENT_TYPES[elementType];

@@ -8,7 +8,7 @@ import {
   type TypeProto,
   ValueInfoProto,
 } from '../../generated/onnx/onnx.js';
-import { byteLengthOf, elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import { elementCount, ELEMENT_TYPES, tensorBytes } from '../model/element-type.js';
 import { FIELDS } from '../bytes/field-numbers.js';
 import { fillBlocks } from '../values/fill.js';
 import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
@@ -32,7 +32,7 @@ function dataByteLength(tensor: Tensor): number {
     case 'file':
       return tensor.data.byteLength;
     case 'fill':
-      return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
+      return tensorBytes(tensor);
     case 'strings':
       return 0;
   }
