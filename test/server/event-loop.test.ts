@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { needsLinux } from '../agent/support/processes.js';
 import { BUSY_BOMBS } from './busy-bombs.js';
-import { measuredServer } from './busy-server.js';
+import { measuredServer, type MeasuredServer } from './busy-server.js';
 
 /** What docs/security.md promises: no request keeps another client waiting for longer. */
 const LONGEST_MS = 100;
@@ -14,44 +14,62 @@ const LONGEST_MS = 100;
  */
 const ALLOWED_MS = 1.7 * LONGEST_MS;
 
+/**
+ * How often the same is tried before a test fails. What keeps a server busy does so each time. A pause of the whole
+ * machine counts as processor time too, and does not come each time.
+ */
+const TRIES = 3;
+
 /** Time that all bombs have together. */
 const AT_ONCE_MS = 20_000;
+
+/** What the bombs did to a server, in processor time. */
+interface Effect {
+  readonly turnMs: number;
+  readonly waitsMs: readonly number[];
+}
+
+async function effectOf(server: MeasuredServer, goOff: () => Promise<unknown>): Promise<Effect> {
+  await server.longestTurnMs();
+  const health = await server.watchHealth();
+  await goOff();
+  const { waitsMs } = await health();
+  return { turnMs: await server.longestTurnMs(), waitsMs };
+}
+
+async function assertNeverBusy(t: TestContext, attempt: () => Promise<Effect>): Promise<void> {
+  const longest: number[] = [];
+  while (longest.length < TRIES) {
+    const { turnMs, waitsMs } = await attempt();
+    assert.ok(waitsMs.length > 0);
+    const waitMs = Math.max(...waitsMs);
+    t.diagnostic(`${waitsMs.length} health checks, ${waitMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`);
+    longest.push(Math.max(turnMs, waitMs));
+    if (Math.max(turnMs, waitMs) < ALLOWED_MS) return;
+  }
+  assert.fail(`in each try, one thing took more than ${ALLOWED_MS} ms of processor time: ${longest.join(', ')} ms`);
+}
 
 describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, () => {
   for (const [what, bomb] of Object.entries(BUSY_BOMBS)) {
     it(`is never busy for long with ${what}`, async (t) => {
-      const server = await measuredServer(t);
-      const goOff = await bomb(server.clientOf('bomber'), t);
-      await server.longestTurnMs();
-      const health = await server.watchHealth();
-      await goOff();
-      const { waitsMs } = await health();
-      assert.ok(waitsMs.length > 0);
-      const longestMs = Math.max(...waitsMs);
-      assert.ok(longestMs < ALLOWED_MS, `a health check waited for ${longestMs} ms of processor time`);
-      const turnMs = await server.longestTurnMs();
-      assert.ok(turnMs < ALLOWED_MS, `${turnMs} ms of processor time`);
-      t.diagnostic(`${longestMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`);
+      await assertNeverBusy(t, async () => {
+        const server = await measuredServer(t);
+        return effectOf(server, await bomb(server.clientOf('bomber'), t));
+      });
     });
   }
 
   it('answers health checks while all of these go off at once', async (t) => {
-    const server = await measuredServer(t);
-    const bombs = Object.values(BUSY_BOMBS).map((bomb, i) => bomb(server.clientOf(`bomber-${i}`), t));
-    const prepared = await Promise.all(bombs);
-    await server.longestTurnMs();
-    const health = await server.watchHealth();
-    // The tests above hold what becomes of each; on a slow machine, so many at once are not done for minutes.
-    const settled = Promise.allSettled(prepared.map((goOff) => goOff()));
-    await Promise.race([settled, setTimeout(AT_ONCE_MS)]);
-    const { waitsMs } = await health();
-    const turnMs = await server.longestTurnMs();
-    const longestMs = Math.max(...waitsMs);
-    t.diagnostic(
-      `${waitsMs.length} health checks, ${longestMs.toFixed(1)} ms at most; a turn of ${turnMs.toFixed(1)} ms`,
-    );
-    assert.ok(waitsMs.length > 0);
-    assert.ok(turnMs < ALLOWED_MS, `${turnMs} ms of processor time`);
-    assert.ok(longestMs < ALLOWED_MS, `a health check waited for ${longestMs} ms of processor time`);
+    await assertNeverBusy(t, async () => {
+      const server = await measuredServer(t);
+      const bombs = Object.values(BUSY_BOMBS).map((bomb, i) => bomb(server.clientOf(`bomber-${i}`), t));
+      const prepared = await Promise.all(bombs);
+      return effectOf(server, async () => {
+        // The tests above hold what becomes of each; on a slow machine, so many at once are not done for minutes.
+        const settled = Promise.allSettled(prepared.map((goOff) => goOff()));
+        await Promise.race([settled, setTimeout(AT_ONCE_MS)]);
+      });
+    });
   });
 });
