@@ -20,6 +20,8 @@ export interface MeasureRequest {
   readonly context?: Context | undefined;
   /** Bytes that the model touches in one run; the same for all of its bricks, which therefore run together. */
   readonly modelBytes?: number | undefined;
+  /** Time of one run in order of magnitude, from its shapes; ms. */
+  readonly roughMs?: number | undefined;
 }
 
 /** The measurement of one of several requests. */

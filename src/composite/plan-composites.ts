@@ -10,6 +10,8 @@ export interface BrickInContext {
   readonly context: Context;
   /** Bytes that its model touches in one run, unrounded; 0 where it is not known. */
   readonly modelBytes: number;
+  /** Time of one run in order of magnitude; 0 where it is not known. */
+  readonly roughMs: number;
 }
 
 /** Bricks that go into one graph. */
@@ -38,6 +40,12 @@ const MOST_EVENTS = 500_000;
 /** Events of a run per node of a brick: its own, its producers' and those of the nodes that read its end. */
 const EVENTS_PER_NODE = 4;
 
+/**
+ * Limit of the time between two runs of a brick, in order of magnitude. Operating systems take memory away that was not
+ * used for some seconds, so that a large weight would be measured while it comes back (docs/measuring.md, log).
+ */
+const MOST_ROUGH_MS = 1000;
+
 /** Memory of a runtime without a model, and per session. */
 const RUNTIME_BYTES = 256 * 2 ** 20;
 
@@ -48,16 +56,18 @@ interface Facts {
   readonly index: number;
   readonly footprintBytes: number;
   readonly modelBytes: number;
+  readonly roughMs: number;
   readonly weightBytes: number;
   readonly activationBytes: number;
   readonly operators: Operators;
 }
 
-function factsOf({ benchmark, context, modelBytes }: BrickInContext, index: number): Facts {
+function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, index: number): Facts {
   return {
     index,
     footprintBytes: context.footprintBytes,
     modelBytes,
+    roughMs,
     weightBytes: inputBytes(benchmark.inputs, 'weight'),
     // Outputs are about as large as inputs.
     activationBytes: 2 * inputBytes(benchmark.inputs, 'activation'),
@@ -81,6 +91,7 @@ class Collected {
   /** Of the brick with the largest activations: the runtime's arena serves one after another. */
   #arenaBytes = 0;
   #nodes = 0;
+  #roughMs = 0;
 
   constructor(
     { footprintBytes, modelBytes }: Facts,
@@ -99,8 +110,9 @@ class Collected {
     return this.#fits(brick) && this.#meansTheSame(brick.operators);
   }
 
-  #fits({ weightBytes, activationBytes, operators }: Facts): boolean {
+  #fits({ weightBytes, activationBytes, operators, roughMs }: Facts): boolean {
     const { memoryLimitBytes, runs } = this.limits;
+    if (this.#roughMs + roughMs > MOST_ROUGH_MS) return false;
     const weights = this.#weightBytes + weightBytes;
     const arena = Math.max(this.#arenaBytes, activationBytes);
     if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
@@ -127,6 +139,7 @@ class Collected {
     this.#weightBytes += brick.weightBytes;
     this.#arenaBytes = Math.max(this.#arenaBytes, brick.activationBytes);
     this.#nodes += brick.operators.nodes;
+    this.#roughMs += brick.roughMs;
     for (const [domain, version] of brick.operators.opsets) {
       this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? version));
     }
@@ -143,7 +156,7 @@ class Collected {
 }
 
 /**
- * Puts bricks into as few composites as footprints, memory, opsets and the length of a profile allow. Bricks stay in their
+ * Puts bricks into as few composites as footprints, memory, time, opsets and the length of a profile allow. Bricks stay in their
  * order within each.
  */
 export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {

@@ -1,4 +1,5 @@
 import { messageOf, PlatformError } from '../base/errors.js';
+import { suggestion } from '../base/suggestion.js';
 import type { AgentDirectory, RegisteredAgent } from '../directory/agent-directory.js';
 import type { Collection } from '../store/collection.js';
 import { leased, registrationIn } from './attach.js';
@@ -92,7 +93,9 @@ export class Dispatcher {
     if (this.hasPlugin(name)) return;
     const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
     const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
-    const advice = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
+    const meant = suggestion(name, names);
+    const start = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
+    const advice = meant === undefined ? start : `did you mean ${meant}?`;
     throw new PlatformError('unavailable', `the plugin ${name} is not attached to this server, ${others}; ${advice}`);
   }
 

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { deadline, workplace } from './support/command.js';
 
 describe('the start of a command', deadline, () => {
+  it('says which version it is of the package', async (t) => {
+    const place = await workplace(t);
+    const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
+    const { stdout, stderr, code } = await place.run(['--version']);
+    assert.deepEqual({ stdout, stderr, code }, { stdout: `${version}\n`, stderr: '', code: 0 });
+  });
+
   it('loads no driver of a server that it does not use, which would take a quarter of the time', async (t) => {
     const place = await workplace(t);
     const { stdout, stderr } = await place.run(['--version'], { env: { NODE_DEBUG: 'module' } });

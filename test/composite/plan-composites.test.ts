@@ -13,12 +13,14 @@ interface Wish {
   readonly footprintMib?: number;
   readonly modelBytes?: number;
   readonly weightMib?: number;
+  readonly roughMs?: number;
   readonly opType?: string;
   readonly opset?: number;
 }
 
 /** By default it is cold, being 1.5 times the cache. */
-function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, opType = 'Mul', opset = 17 }: Wish): BrickInContext {
+function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, roughMs = 0, ...operator }: Wish): BrickInContext {
+  const { opType = 'Mul', opset = 17 } = operator;
   const elements = Math.max(1, (weightMib * MIB) / 4);
   const benchmark = benchmarkOf({
     inputs: { x: { dims: [1] }, w: { dims: [elements], role: 'weight' } },
@@ -26,7 +28,7 @@ function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, opType = 'Mul
     outputs: ['y'],
   });
   const model = encodeModelToBytes({ ...parseModel(benchmark.model, 'brick'), opsets: new Map([['', opset]]) });
-  return { benchmark: { ...benchmark, model }, context: { footprintBytes: footprintMib * MIB }, modelBytes };
+  return { benchmark: { ...benchmark, model }, context: { footprintBytes: footprintMib * MIB }, modelBytes, roughMs };
 }
 
 function groupsOf(bricks: readonly BrickInContext[], limits: Partial<PlanLimits> = {}): readonly (readonly number[])[] {
@@ -70,6 +72,11 @@ describe('bricks that go into one graph', () => {
     };
     assert.deepEqual(groupsOf(ofModels(4)), [[0, 2], [1]]);
     assert.deepEqual(groupsOf(ofModels(48)), [[0, 1, 2]]);
+  });
+
+  test('take about a second together, so that no weight is idle for as long as memory is taken away', () => {
+    const bricks = [600, 300, 300, 5000, 100].map((roughMs) => brick({ roughMs }));
+    assert.deepEqual(groupsOf(bricks), [[0, 1], [2, 4], [3]]);
   });
 
   test('have no more events than a profile keeps', () => {

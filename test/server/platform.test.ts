@@ -204,6 +204,12 @@ describe('a submission is refused', deadline, () => {
     assert.match(message, /the plugin other is not attached to this server, attached are fake; start it with/);
   });
 
+  it('where its plugin is written wrong, with the name of the one that is meant', async (t) => {
+    const { code, message } = await refused(t, { plugin: 'fkae' });
+    assert.equal(code, 'unavailable');
+    assert.match(message, /the plugin fkae is not attached to this server, attached are fake; did you mean fake\?$/);
+  });
+
   it('where no agent fits, with what each one lacks', async (t) => {
     const { code, message } = await refused(t, { hardware: { cores: { min: 64 } } });
     assert.equal(code, 'unsupported');

@@ -1,4 +1,13 @@
-import { fanIn, type LayerGraph, type Node, type TensorType, tensorBytes } from '../../../src/plugin-api.js';
+import {
+  type Benchmark,
+  fanIn,
+  type LayerGraph,
+  type Node,
+  parseModel,
+  staticTypeOf,
+  type TensorType,
+  tensorBytes,
+} from '../../../src/plugin-api.js';
 
 /**
  * Speed of an imaginary processor. It decides only where graphs are cut and how often a brick is copied, never a
@@ -14,8 +23,14 @@ function elements(type: TensorType | undefined): number {
   return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
 }
 
+/** The types of what a kernel reads and writes, as far as they are known. */
+interface KnownTypes {
+  readonly types: ReadonlyMap<string, TensorType>;
+  readonly constants: ReadonlyMap<string, TensorType>;
+}
+
 /** Latency of a kernel in order of magnitude, from its shapes alone; milliseconds. */
-export function roughMs(graph: LayerGraph, kernel: Node): number {
+export function roughMs(graph: KnownTypes, kernel: Node): number {
   const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
   const touched = [...kernel.inputs, ...kernel.outputs].reduce((sum, name) => sum + elements(typeOf(name)), 0);
   const second = typeOf(kernel.inputs[1] ?? '');
@@ -24,6 +39,18 @@ export function roughMs(graph: LayerGraph, kernel: Node): number {
   return (
     multiplyAccumulates / MULTIPLY_ACCUMULATES_PER_MS + (touched * BYTES_PER_ELEMENT) / BYTES_PER_MS + MS_PER_KERNEL
   );
+}
+
+/** Latency of a brick in order of magnitude, from what its file says of shapes; ms. */
+export function roughMsOfBrick({ model, inputs }: Benchmark): number {
+  const { graph } = parseModel(model, 'a brick');
+  const types = new Map<string, TensorType>();
+  for (const [name, declared] of graph.types) {
+    const type = staticTypeOf(declared);
+    if (type !== undefined) types.set(name, type);
+  }
+  const constants = new Map(inputs.filter(({ role }) => role === 'weight').map((weight) => [weight.name, weight]));
+  return graph.nodes.reduce((sum, kernel) => sum + roughMs({ types, constants }, kernel), 0);
 }
 
 /** Bandwidth of memory without caches, in order of magnitude. */

@@ -14,6 +14,7 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { roughMsOfBrick } from '../cut/rough-time.js';
 import { emptyCall } from '../bricks/empty-call.js';
 import { handingOver } from '../bricks/handing-over.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
@@ -48,6 +49,7 @@ function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
     recipe: { signature, operators: [...operators], ...(context && { context }) },
     context: footprintBytes === undefined ? undefined : { footprintBytes: footprintClass(footprintBytes, cacheBytes) },
     modelBytes: footprintBytes,
+    roughMs: roughMsOfBrick(brick),
   };
 }
 

@@ -41,7 +41,7 @@ function taskOf(
   { roughMs = 0, modelBytes }: Partial<Pick<BrickOfModel, 'roughMs' | 'modelBytes'>> = {},
 ): Task {
   const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
-  const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes };
+  const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes, roughMs };
   const work = expectedMsOfBrick({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
   return { label, request, work };
 }
@@ -54,8 +54,8 @@ export interface BrickOfModel {
   readonly context: Need['context'];
   /** Footprint of its model, where it is measured together with others. */
   readonly modelBytes: number | undefined;
-  /** Its latency in order of magnitude, where its graph was cut here; ms. */
-  readonly roughMs?: number | undefined;
+  /** Its latency in order of magnitude; ms. */
+  readonly roughMs: number;
 }
 
 /**
@@ -89,7 +89,7 @@ export function bricksOfModel({ recipe, bricks, roughMs }: PreparedModel, system
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
     const ofRecipe = recipe.bricks[index];
     if (ofRecipe === undefined) return [];
-    return [{ brick, recipe: ofRecipe, context, modelBytes: recipe.footprint_bytes, roughMs: roughMs[index] }];
+    return [{ brick, recipe: ofRecipe, context, modelBytes: recipe.footprint_bytes, roughMs: roughMs[index] ?? 0 }];
   });
 }
 

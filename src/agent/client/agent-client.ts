@@ -91,8 +91,8 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     if (first === undefined) return;
     const { runOptions, limits } = first.request;
     const message = {
-      bricks: together.flatMap(({ request: { benchmark, context, modelBytes = 0 } }) => {
-        return context === undefined ? [] : [wire.toWireBrick({ benchmark, context, modelBytes })];
+      bricks: together.flatMap(({ request: { benchmark, context, modelBytes = 0, roughMs = 0 } }) => {
+        return context === undefined ? [] : [wire.toWireBrick({ benchmark, context, modelBytes, roughMs })];
       }),
       runOptions,
       protocol: wire.toWireProtocol(first.request),

@@ -110,18 +110,24 @@ export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemo
   return check(setupSchema, setup, 'protocol');
 }
 
-export function toWireBrick({ benchmark, context, modelBytes }: BrickInContext): wire.Brick {
+export function toWireBrick({ benchmark, context, modelBytes, roughMs }: BrickInContext): wire.Brick {
   return {
     benchmark: toWireBenchmark(benchmark),
     footprintBytes: BigInt(context.footprintBytes),
     modelBytes: BigInt(modelBytes),
+    roughMs,
   };
 }
 
 /** @throws PlatformError `usage` */
-export function fromWireBrick({ benchmark, footprintBytes, modelBytes }: wire.Brick): BrickInContext {
+export function fromWireBrick({ benchmark, footprintBytes, modelBytes, roughMs }: wire.Brick): BrickInContext {
   const context = check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'brick');
-  return { benchmark: fromWireBenchmark(benchmark), context, modelBytes: Number(modelBytes) };
+  return {
+    benchmark: fromWireBenchmark(benchmark),
+    context,
+    modelBytes: Number(modelBytes),
+    roughMs: Number.isFinite(roughMs) ? Math.max(0, roughMs) : 0,
+  };
 }
 
 export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {

@@ -131,6 +131,42 @@ describe('table', () => {
     assert.match(text, /and 3 more; --export-json/);
   });
 
+  test('shows two missing bricks of the same operators with their shapes', () => {
+    const missing = [MISSING, { ...MISSING, shapes: ['1x64x8x8', '64x64x3x3'] }];
+    const estimate = estimateOf('resnet50', 10.9, { coverage: 0.25, missing });
+    const text = plain(reportWith({ estimate, endToEnd: undefined }));
+    assert.deepEqual(text.match(/missing .*:/g), [
+      'missing 3 x Conv+Relu (1x3x8x8, 4x3x3x3): crashed:',
+      'missing 3 x Conv+Relu (1x64x8x8, 64x64x3x3): crashed:',
+    ]);
+  });
+
+  test('says of which graphs a model was extended, and why one was not', () => {
+    const blocks = { first: 1, length: 40, count: 32 };
+    const extended = {
+      kind: 'extended',
+      optimizedWith: [2, 3],
+      blocks,
+      wholeBytes: 32e9,
+      shortenedBytes: 5e9,
+    } as const;
+    const whole = { kind: 'whole', reason: 'two and three blocks have other kernels' } as const;
+    const text = plain(
+      reportWith(
+        { estimate: estimateOf('large', 10.9), endToEnd: undefined, extension: extended },
+        { estimate: estimateOf('odd', 10.9), endToEnd: undefined, extension: whole },
+      ),
+    );
+    assert.match(text, /│ large +│ 2 and 3 of 32 blocks │/);
+    assert.match(text, /│ odd +│ - +│/);
+    assert.match(
+      text,
+      /large: extended from graphs with 2 and 3 of its 32 blocks of 40 layers, with 5.* of 32.* of weights/,
+    );
+    assert.match(text, /odd: its whole graph was optimized: two and three blocks have other kernels/);
+    assert.doesNotMatch(plain(bricksOnly), /extended from/);
+  });
+
   test('shows an interval that is not known as such', () => {
     const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
     assert.match(plain(reportWith({ estimate, endToEnd: undefined })), /5\.000 ± - │/);

@@ -4,7 +4,7 @@ import { type NoiseFacts, noiseWarnings } from '../../../../plugins/dlbricks/rep
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../../../store/sample-measurement.js';
-import { endToEndOf, estimateOf, measurementOf, resultOf, SETTINGS } from './sample-result.js';
+import { endToEndOf, estimateOf, FAILURE, measurementOf, resultOf, SETTINGS } from './sample-result.js';
 
 type Conditions = NonNullable<Measurement['conditions']>;
 
@@ -42,6 +42,13 @@ describe('a warning of noise', () => {
   test('has the share of time that other processes took', () => {
     const [[cause, message] = assert.fail()] = warningsOf([under({ othersMs: 400 })]);
     assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
+  });
+
+  test('is not made of what failed, whatever others did meanwhile', () => {
+    const busy = { othersMs: 3000, stealMs: 2000, throttledMs: 900, sharedShare: 1, lowestMhz: 1000, highestMhz: 3000 };
+    const failed = sampleMeasurement(0, { outcome: FAILURE, conditions: { wallMs: 1000, cores: 4, ...busy } });
+    assert.deepEqual(warningsOf([failed, failed]), []);
+    assert.notDeepEqual(warningsOf([failed, under(busy)]), []);
   });
 
   // The operating system counts in ticks of 10 ms.
