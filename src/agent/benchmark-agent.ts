@@ -69,6 +69,14 @@ export interface TraceOptions {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
+/** How far machines with the same fingerprint differ. */
+export interface MachineSpread {
+  /** Machines that were compared and measure; at least two. */
+  readonly machines: number;
+  /** Standard deviation between them of the time that the same benchmarks take, relative to its mean: 0.02 is 2 %. */
+  readonly relative: number;
+}
+
 /**
  * A machine that measures, wherever it is. Every method throws a PlatformError: `unavailable` where the agent does not
  * answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
@@ -124,6 +132,13 @@ export interface BenchmarkAgent {
    * @returns what stands for the file as a benchmark's `weights`
    */
   readonly offerWeights?: (path: string) => string;
+
+  /**
+   * How far the machines differ that share the work; absent for an agent that is one machine.
+   *
+   * @returns undefined where they have not been compared, because nothing was measured
+   */
+  readonly machineSpread?: () => MachineSpread | undefined;
 
   close(): Promise<void>;
 }

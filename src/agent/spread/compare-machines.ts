@@ -1,0 +1,101 @@
+import type { Measurement } from '../../measurement/measurement.js';
+import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
+
+/** One request in so many is measured on all machines. */
+const ONE_IN = 10;
+const MOST_CHECKED = 16;
+
+/** A machine that differs less from the median of all is no outlier, whatever the others do. */
+const LEAST_DIFFERENCE = 0.1;
+
+/**
+ * Modified z-score from which a value is an outlier, and the factor that makes a standard deviation of the median absolute
+ * deviation of normal values: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993).
+ */
+const OUTLIER_SCORE = 3.5;
+const DEVIATIONS_PER_MAD = 1.4826;
+
+/** Fewer machines do not show which of them is the outlier. */
+const LEAST_MACHINES = 3;
+
+/**
+ * The requests that all machines measure, to be compared: a tenth of those that are measured in the same way, bricks
+ * where there are some. Signatures are hashes, so that the lowest of them are a random choice that is the same each time.
+ */
+export function requestsToCompare(requests: readonly MeasureRequest[]): readonly MeasureRequest[] {
+  const bricks = requests.filter(({ context }) => context !== undefined);
+  const candidates = bricks.length > 0 ? bricks : requests;
+  const setupOf = ({ runOptions, protocol, limits, occasion }: MeasureRequest): string =>
+    JSON.stringify([runOptions, protocol, limits, occasion]);
+  const [first] = candidates;
+  if (first === undefined) return [];
+  const alike = candidates.filter((request) => setupOf(request) === setupOf(first));
+  const order = (one: MeasureRequest, other: MeasureRequest): number =>
+    one.benchmark.signature < other.benchmark.signature ? -1 : 1;
+  return alike.toSorted(order).slice(0, Math.min(MOST_CHECKED, Math.ceil(alike.length / ONE_IN)));
+}
+
+/** A machine, and the time in ms that each of the compared requests took there; undefined where it failed. */
+export interface Compared<Machine> {
+  readonly machine: Machine;
+  readonly ms: readonly (number | undefined)[];
+}
+
+/** Latency by a measurement; undefined for one that failed. */
+export function comparedMs({ outcome }: Measurement): number | undefined {
+  if (outcome.kind === 'failure') return undefined;
+  return Math.max(0, trimmedMean(outcome.runMs) - (outcome.overheadMs ?? 0));
+}
+
+export interface Outlier<Machine> {
+  readonly machine: Machine;
+  /** From the median of all machines, relative: 0.5 takes half as long again. */
+  readonly difference: number;
+}
+
+/** What comparing machines has shown. */
+export interface Comparison<Machine> {
+  /** Requests that succeeded on all of them. */
+  readonly requests: number;
+  readonly outliers: readonly Outlier<Machine>[];
+  /** Of the others; undefined where nothing could be compared. */
+  readonly spread: MachineSpread | undefined;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
+}
+
+function relativeDeviation(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value / mean - 1) ** 2, 0) / (values.length - 1));
+}
+
+/**
+ * Compares machines by the time that the same requests take on each, in sum: a model's latency is a sum over its bricks
+ * as well. An outlier is further from the median than the spread of the others explains, and than machines that pass for
+ * identical may be.
+ */
+export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
+  const places = [...(compared[0]?.ms.keys() ?? [])];
+  const common = places.filter((place) => compared.every(({ ms }) => ms[place] !== undefined));
+  const sums = compared.map(({ machine, ms }) => {
+    return { machine, sumMs: common.reduce((sum, place) => sum + (ms[place] ?? 0), 0) };
+  });
+  const centerMs = median(sums.map(({ sumMs }) => sumMs));
+  if (compared.length < 2 || !(centerMs > 0)) return { requests: common.length, outliers: [], spread: undefined };
+  const differences = sums.map(({ machine, sumMs }) => ({ machine, sumMs, difference: sumMs / centerMs - 1 }));
+  const typical = median(differences.map(({ difference }) => Math.abs(difference)));
+  const limit = Math.max(LEAST_DIFFERENCE, OUTLIER_SCORE * DEVIATIONS_PER_MAD * typical);
+  const isOut = ({ difference }: { readonly difference: number }): boolean =>
+    compared.length >= LEAST_MACHINES && Math.abs(difference) > limit;
+  const alike = differences.filter((one) => !isOut(one)).map(({ sumMs }) => sumMs);
+  return {
+    requests: common.length,
+    outliers: differences.filter(isOut).map(({ machine, difference }) => ({ machine, difference })),
+    spread: { machines: alike.length, relative: relativeDeviation(alike) },
+  };
+}

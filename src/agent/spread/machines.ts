@@ -1,0 +1,70 @@
+import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
+import type { BenchmarkAgent } from '../benchmark-agent.js';
+
+/** One of several machines that share the work. */
+export interface Machine {
+  /** As messages call it: the address of its agent. */
+  readonly name: string;
+  readonly agent: BenchmarkAgent;
+}
+
+/** Errors that the request is the cause of, wherever it is measured. */
+const OF_REQUEST: readonly ErrorCode[] = ['usage', 'model', 'unsupported', 'cancelled'];
+
+/** Whether another machine may do what this one did not. */
+export function isOfMachine(error: unknown): boolean {
+  return !(error instanceof PlatformError && OF_REQUEST.includes(error.code));
+}
+
+/** The machines that are still at work, and why the others are not. */
+export class Machines {
+  readonly #working: Machine[];
+  readonly #leftOut: string[] = [];
+  #turn = 0;
+
+  /** @param tell called with the reason of each machine that is left out */
+  constructor(
+    machines: readonly Machine[],
+    private readonly tell: (message: string) => void,
+  ) {
+    this.#working = [...machines];
+  }
+
+  get working(): readonly Machine[] {
+    return this.#working;
+  }
+
+  /** Does without a machine from now on. */
+  leaveOut(machine: Machine, why: string): void {
+    const place = this.#working.indexOf(machine);
+    if (place < 0) return;
+    this.#working.splice(place, 1);
+    this.#leftOut.push(`${machine.name}: ${why}`);
+    const others = this.#working.length === 0 ? 'no other one is left' : 'the others do its work';
+    this.tell(`the agent at ${machine.name} is left out, ${others}: ${why}`);
+  }
+
+  /** @returns the error where no machine is left */
+  none(): PlatformError {
+    const reasons = this.#leftOut.map((line) => `  ${line}`).join('\n');
+    return new PlatformError('unavailable', `no agent is left; start them again, and submit again:\n${reasons}`);
+  }
+
+  /**
+   * Asks the machines in turns; where one fails, another one is asked.
+   *
+   * @throws PlatformError what the request itself is the cause of, and `unavailable` where no machine is left
+   */
+  async ask<T>(use: (agent: BenchmarkAgent) => Promise<T>): Promise<T> {
+    for (;;) {
+      const machine = this.#working[this.#turn++ % Math.max(1, this.#working.length)];
+      if (machine === undefined) throw this.none();
+      try {
+        return await use(machine.agent);
+      } catch (error) {
+        if (!isOfMachine(error)) throw error;
+        this.leaveOut(machine, messageOf(error));
+      }
+    }
+  }
+}

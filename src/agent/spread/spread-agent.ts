@@ -1,0 +1,200 @@
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { merged } from '../../base/merged.js';
+import type {
+  BenchmarkAgent,
+  MachineSpread,
+  MeasuredRequest,
+  MeasureOptions,
+  MeasureRequest,
+} from '../benchmark-agent.js';
+import { type Compared, comparedMs, compareMachines, requestsToCompare } from './compare-machines.js';
+import { divideWork, type Portion } from './divide-work.js';
+import { isOfMachine, type Machine, Machines } from './machines.js';
+
+/** A portion of the work that so many agents did not survive is not given to another one. */
+const MOST_LOSSES = 3;
+
+interface Work {
+  readonly indices: Portion;
+  /** Agents that ended while they did it. */
+  readonly losses: number;
+}
+
+export interface SpreadOptions {
+  /** Called with what users have to know of the machines. */
+  readonly tell: (level: 'info' | 'warning', message: string) => void;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** Work that machines take when they are free, and give back when they end. */
+class Pool {
+  readonly #waiting: Work[];
+  #taken = 0;
+  #wake = (): void => {};
+  #changed = this.#nextChange();
+
+  constructor(portions: readonly Portion[]) {
+    this.#waiting = portions.map((indices) => ({ indices, losses: 0 }));
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Waits while others may give work back. @returns undefined when everything is done */
+  async take(): Promise<Work | undefined> {
+    for (;;) {
+      const work = this.#waiting.shift();
+      if (work !== undefined) {
+        this.#taken++;
+        return work;
+      }
+      if (this.#taken === 0) return undefined;
+      await this.#changed;
+    }
+  }
+
+  /** Ends work that was taken. @param left what is still to be done of it */
+  end(left?: Work): void {
+    this.#taken--;
+    if (left !== undefined && left.indices.length > 0) this.#waiting.unshift(left);
+    this.#wake();
+    this.#changed = this.#nextChange();
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+}
+
+/**
+ * One agent made of several identical machines, which share the work: each takes the next portion when it is free.
+ *
+ * Before the first measurements, some of the requests are measured on all machines. A machine that differs too much is
+ * left out. These measurements are not results: bricks in a small composite are warmer than in a model.
+ *
+ * A machine that ends is left out, and others do what it had not finished.
+ *
+ * @param machines at least one, with the same fingerprint
+ */
+export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): BenchmarkAgent {
+  const machines = new Machines(all, (message) => tell('warning', message));
+  let isCompared = false;
+  let spread: MachineSpread | undefined;
+
+  /** What the requests take on a machine, in their order; undefined where the machine failed. */
+  async function measuredOn(
+    machine: Machine,
+    requests: readonly MeasureRequest[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Compared<Machine>[]> {
+    const ms = new Array<number | undefined>(requests.length).fill(undefined);
+    try {
+      for await (const { index, measurement } of machine.agent.measure(requests, { signal })) {
+        ms[index] = comparedMs(measurement);
+      }
+      return [{ machine, ms }];
+    } catch (error) {
+      if (!isOfMachine(error)) throw error;
+      machines.leaveOut(machine, messageOf(error));
+      return [];
+    }
+  }
+
+  async function compare(requests: readonly MeasureRequest[], signal: AbortSignal | undefined): Promise<void> {
+    isCompared = true;
+    const chosen = requestsToCompare(requests);
+    const asked = machines.working.map((machine) => measuredOn(machine, chosen, signal));
+    const compared = (await Promise.all(asked)).flat();
+    const comparison = compareMachines(compared);
+    const measured =
+      comparison.requests === 1 ? 'the same measurement' : `the same ${comparison.requests} measurements`;
+    for (const { machine, difference } of comparison.outliers) {
+      const slower = difference > 0 ? 'longer' : 'less';
+      const takes = `it takes ${percent(Math.abs(difference))} ${slower} than the median of ${compared.length} machines`;
+      machines.leaveOut(machine, `${takes} for ${measured}`);
+    }
+    spread = comparison.spread;
+    if (spread === undefined) return;
+    const differ = `${spread.machines} machines differ by ${percent(spread.relative)} (standard deviation)`;
+    tell('info', `${differ} in the time of ${measured}`);
+  }
+
+  /** One machine's measurements until all work is done, or the machine ends. */
+  async function* workOf(
+    machine: Machine,
+    pool: Pool,
+    requests: readonly MeasureRequest[],
+    { signal, onProgress }: MeasureOptions,
+  ): AsyncGenerator<MeasuredRequest> {
+    for (;;) {
+      const work = await pool.take();
+      if (work === undefined) return;
+      const { indices, losses } = work;
+      const left = new Set(indices);
+      const own = indices.flatMap((index) => requests[index] ?? []);
+      let given: Work | undefined;
+      try {
+        const options: MeasureOptions = {
+          signal,
+          onProgress: onProgress && ((state) => onProgress({ ...state, index: indices[state.index] ?? 0 })),
+        };
+        for await (const { index: place, measurement } of machine.agent.measure(own, options)) {
+          const index = indices[place];
+          if (index === undefined || !left.delete(index)) continue;
+          yield { index, measurement };
+        }
+      } catch (error) {
+        if (signal?.aborted === true || !isOfMachine(error)) throw error;
+        machines.leaveOut(machine, messageOf(error));
+        given = { indices: [...left], losses: losses + 1 };
+        if (given.losses >= MOST_LOSSES) throw tooManyLosses(own.length, messageOf(error));
+        return;
+      } finally {
+        pool.end(given);
+      }
+    }
+  }
+
+  async function* measure(
+    requests: readonly MeasureRequest[],
+    { signal, onProgress }: MeasureOptions = {},
+  ): AsyncGenerator<MeasuredRequest> {
+    const [first, second] = requests;
+    if (first === undefined) return;
+    if (!isCompared && second !== undefined && machines.working.length > 1) await compare(requests, signal);
+    const { cacheBytes } = await machines.ask((agent) => agent.system(first.runOptions));
+    const pool = new Pool(divideWork(requests, { machines: machines.working.length, cacheBytes }));
+    const stop = new AbortController();
+    const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
+    const workers = machines.working.map((machine) => workOf(machine, pool, requests, options));
+    yield* merged(workers, () => stop.abort(new PlatformError('cancelled', 'nobody waits for the measurements')));
+    if (!pool.isEmpty) throw machines.none();
+  }
+
+  return {
+    system: (runOptions) => machines.ask((agent) => agent.system(runOptions)),
+    host: async () => {
+      const hosts = await Promise.all(machines.working.map(({ agent }) => agent.host().catch(() => undefined)));
+      return [...new Set(hosts.filter((host) => host !== undefined))].join(', ');
+    },
+    measuresTogether: () => machines.ask((agent) => agent.measuresTogether()),
+    measure,
+    trace: (request, level, options) => machines.ask((agent) => agent.trace(request, level, options)),
+    inferTypes: (benchmark, signal) => machines.ask((agent) => agent.inferTypes(benchmark, signal)),
+    optimize: (benchmark, runOptions, signal) => machines.ask((agent) => agent.optimize(benchmark, runOptions, signal)),
+    machineSpread: () => spread,
+    close: async () => {
+      await Promise.all(all.map(({ agent }) => agent.close()));
+    },
+  };
+}
+
+function tooManyLosses(requests: number, why: string): PlatformError {
+  const what = requests === 1 ? 'the same measurement' : `the same ${requests} measurements`;
+  const problem = `${MOST_LOSSES} agents ended while they took ${what}, the last one with: ${why}`;
+  return new PlatformError('unavailable', `${problem}; look at their messages before you submit again`);
+}

@@ -1,0 +1,30 @@
+/**
+ * The values of several sources, each as soon as it comes. The first error of a source ends all of them.
+ *
+ * @param stop called before the sources are left, so that one that waits for something ends as well
+ */
+export async function* merged<T>(
+  sources: readonly AsyncIterable<T>[],
+  stop: () => void = () => {},
+): AsyncGenerator<T, undefined, undefined> {
+  const next = async (source: AsyncIterator<T>) => ({ source, result: await source.next() });
+  const waiting = new Map(
+    sources.map((each) => {
+      const source = each[Symbol.asyncIterator]();
+      return [source, next(source)] as const;
+    }),
+  );
+  try {
+    while (waiting.size > 0) {
+      const { source, result } = await Promise.race(waiting.values());
+      if (result.done === true) waiting.delete(source);
+      else {
+        waiting.set(source, next(source));
+        yield result.value;
+      }
+    }
+  } finally {
+    stop();
+    await Promise.allSettled([...waiting.values(), ...[...waiting.keys()].map(async (source) => source.return?.())]);
+  }
+}

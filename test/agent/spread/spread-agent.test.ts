@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../../src/agent/benchmark-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import { signatureOf } from '../../store/sample-measurement.js';
+import { COLD, requestFor, requestsFor } from './requests.js';
+
+const BRICKS = 100;
+/** A tenth of them, on each machine, before the work. */
+const CHECKED = 10;
+const bricks = requestsFor(BRICKS, { context: COLD });
+
+interface Told {
+  readonly level: string;
+  readonly message: string;
+}
+
+function spreadOver(machines: Readonly<Record<string, BenchmarkAgent>>) {
+  const told: Told[] = [];
+  const all = Object.entries(machines).map(([name, agent]) => ({ name, agent }));
+  const agent = spreadAgent(all, { tell: (level, message) => told.push({ level, message }) });
+  return { agent, told, warnings: () => told.filter(({ level }) => level === 'warning').map(({ message }) => message) };
+}
+
+const taking = (ms: number): FakeAgent => createFakeAgent({ latencyOf: () => ms });
+
+/** The same agent, whose process ends in the middle of its measurement with this number. */
+function ending(agent: FakeAgent, after: number): BenchmarkAgent {
+  let left = after;
+  return {
+    ...agent,
+    system: (runOptions) => (left > 0 ? agent.system(runOptions) : Promise.reject(gone())),
+    async *measure(requests, options) {
+      for await (const measured of agent.measure(requests, options)) {
+        if (--left <= 0) throw gone();
+        yield measured;
+      }
+    },
+  };
+}
+
+function gone(): PlatformError {
+  return new PlatformError('unavailable', 'the agent does not answer');
+}
+
+async function measuredBy(agent: BenchmarkAgent, requests: readonly MeasureRequest[], signal?: AbortSignal) {
+  const measured: MeasuredRequest[] = [];
+  for await (const one of agent.measure(requests, { signal })) measured.push(one);
+  return measured;
+}
+
+/** That every request has one measurement, its own. */
+function assertAll(measured: readonly MeasuredRequest[], requests: readonly MeasureRequest[]): void {
+  const sorted = measured.toSorted((a, b) => a.index - b.index);
+  assert.deepEqual(
+    sorted.map(({ index }) => index),
+    [...requests.keys()],
+  );
+  for (const { index, measurement } of sorted) {
+    assert.equal(measurement.signature, requests[index]?.benchmark.signature);
+  }
+}
+
+describe('identical machines', () => {
+  it('share the bricks of an evaluation, each measured once, after a few that all of them measure', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent, told } = spreadOver({ a, b });
+    assertAll(await measuredBy(agent, bricks), bricks);
+    assert.equal(a.measured.length + b.measured.length, BRICKS + 2 * CHECKED);
+    for (const { measured } of [a, b]) assert.ok(measured.length > CHECKED, 'one of them did nothing');
+    assert.deepEqual(agent.machineSpread?.(), { machines: 2, relative: 0 });
+    assert.deepEqual(told, [
+      {
+        level: 'info',
+        message: '2 machines differ by 0.0 % (standard deviation) in the time of the same 10 measurements',
+      },
+    ]);
+  });
+
+  it('share whole models', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent } = spreadOver({ a, b });
+    const models = requestsFor(6);
+    assertAll(await measuredBy(agent, models), models);
+    for (const { measured } of [a, b]) assert.ok(measured.length > 1, 'one of them did nothing');
+  });
+
+  it('are compared once', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent } = spreadOver({ a, b });
+    await measuredBy(agent, bricks);
+    await measuredBy(agent, bricks.slice(0, 20));
+    assert.equal(a.measured.length + b.measured.length, BRICKS + 20 + 2 * CHECKED);
+  });
+
+  it('do the work of one that ends in the middle', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent, warnings } = spreadOver({ a: ending(a, CHECKED + 3), b });
+    assertAll(await measuredBy(agent, bricks), bricks);
+    assert.deepEqual(warnings(), ['the agent at a is left out, the others do its work: the agent does not answer']);
+    assertAll(await measuredBy(agent, bricks), bricks);
+  });
+
+  it('do the work of one that ends while all are compared', async () => {
+    const [a, b, c] = [taking(2), taking(2), taking(2)];
+    const { agent, warnings } = spreadOver({ a: ending(a, 3), b, c });
+    assertAll(await measuredBy(agent, bricks), bricks);
+    assert.equal(warnings().length, 1);
+    assert.equal(agent.machineSpread?.()?.machines, 2);
+  });
+
+  it('that have all ended end the measuring, with the reason of each', async () => {
+    const { agent } = spreadOver({ a: ending(taking(2), CHECKED + 3), b: ending(taking(2), CHECKED + 5) });
+    await assert.rejects(measuredBy(agent, bricks), {
+      code: 'unavailable',
+      message: /no agent is left; .*submit again:\n {2}[ab]: the agent does not answer\n {2}[ab]: the agent/,
+    });
+  });
+
+  it('are not all given work that agents do not survive', async () => {
+    const deadly = requestFor(0);
+    const mortal = (): BenchmarkAgent => {
+      const agent = taking(2);
+      return {
+        ...agent,
+        async *measure(requests, options) {
+          for await (const one of agent.measure(requests, options)) {
+            if (one.measurement.signature === deadly.benchmark.signature) throw gone();
+            yield one;
+          }
+        },
+      };
+    };
+    const { agent, warnings } = spreadOver({ a: mortal(), b: mortal(), c: mortal(), d: mortal(), e: mortal() });
+    // Of two requests, the one with the lower signature is what they are compared by.
+    const lower = requestsFor(100).find(({ benchmark }) => benchmark.signature < deadly.benchmark.signature);
+    assert.ok(lower !== undefined);
+    await assert.rejects(measuredBy(agent, [lower, deadly]), {
+      code: 'unavailable',
+      message: /^3 agents ended while they took the same measurement, .*the agent does not answer/,
+    });
+    assert.equal(warnings().length, 3);
+  });
+
+  it('leave out one that is no such machine, and say how much it differs', async () => {
+    const [a, b, c, odd] = [taking(2), taking(2.02), taking(1.98), taking(3)];
+    const { agent, warnings } = spreadOver({ a, b, c, odd });
+    const measured = await measuredBy(agent, bricks);
+    assertAll(measured, bricks);
+    assert.deepEqual(warnings(), [
+      'the agent at odd is left out, the others do its work: it takes 49.3 % longer than the median of 4 machines for the same 10 measurements',
+    ]);
+    assert.equal(odd.measured.length, CHECKED);
+    const all = measured.flatMap(({ measurement }) =>
+      measurement.outcome.kind === 'samples' ? measurement.outcome.runMs : [],
+    );
+    assert.ok(Math.max(...all) < 2.1);
+    assert.equal(agent.machineSpread?.()?.machines, 3);
+  });
+
+  it('stop at once when nobody wants the rest, or when they are cancelled', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent } = spreadOver({ a, b });
+    for await (const { index } of agent.measure(bricks)) {
+      assert.ok(index >= 0);
+      break;
+    }
+    assert.ok(a.measured.length + b.measured.length < BRICKS);
+    await assert.rejects(measuredBy(agent, bricks, AbortSignal.abort(new PlatformError('cancelled', 'enough'))), {
+      code: 'cancelled',
+    });
+  });
+
+  it('pass on a request that is wrong in itself, and stay', async () => {
+    const wrong: BenchmarkAgent = {
+      ...taking(2),
+      inferTypes: () => Promise.reject(new PlatformError('unsupported', 'no such operator')),
+    };
+    const { agent, warnings } = spreadOver({ a: wrong, b: wrong });
+    await assert.rejects(agent.inferTypes(requestFor(0).benchmark), { code: 'unsupported' });
+    assert.deepEqual(warnings(), []);
+  });
+
+  it('answer for one that does not', async () => {
+    const silent: BenchmarkAgent = { ...taking(2), system: () => Promise.reject(gone()) };
+    const { agent } = spreadOver({ a: silent, b: taking(2) });
+    for (let time = 0; time < 3; time++) {
+      assert.equal((await agent.system(requestFor(0).runOptions)).framework, 'fake');
+    }
+  });
+
+  it('report a failing benchmark once, as one machine does', async () => {
+    const failing = signatureOf(7);
+    const machine = (): FakeAgent =>
+      createFakeAgent({
+        latencyOf: ({ signature }) => (signature === failing ? { reason: 'crashed', message: 'it is gone' } : 2),
+      });
+    const { agent, warnings } = spreadOver({ a: machine(), b: machine() });
+    const measured = await measuredBy(agent, bricks);
+    const failures = measured.filter(({ measurement }) => measurement.outcome.kind === 'failure');
+    assert.deepEqual(
+      failures.map(({ index }) => index),
+      [7],
+    );
+    assert.deepEqual(warnings(), []);
+  });
+});
