@@ -93,6 +93,7 @@ export { isManifestPath } from './manifest/reference.js';
 // Measuring.
 export type {
   BenchmarkAgent,
+  MachineSpread,
   MeasuredRequest,
   MeasureRequest,
   OptimizedGraph,
@@ -100,6 +101,7 @@ export type {
 } from './agent/benchmark-agent.js';
 export { withOwnWeights } from './agent/own-weights.js';
 export { knownResults, KnownResults, type Wanted, wantedOf } from './measuring/known-results.js';
+export { machineSpreadOf } from './measuring/machine-spread.js';
 export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { type Phase, phaseOf } from './measuring/phase.js';
 export { RunProgress } from './measuring/run-progress.js';

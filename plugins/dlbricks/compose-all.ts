@@ -1,4 +1,10 @@
-import { type KnownResults, type Measurement, subjectKey, type System } from '../../src/plugin-api.js';
+import {
+  type KnownResults,
+  type MachineSpread,
+  type Measurement,
+  subjectKey,
+  type System,
+} from '../../src/plugin-api.js';
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
@@ -19,6 +25,8 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly interrupted: boolean;
   readonly measured: number;
   readonly costs: EstimateResult['costs'];
+  /** How far the machines differ that the measurements are of; undefined for one machine. */
+  readonly machines?: MachineSpread | undefined;
 }
 
 /** A model to compose: its recipe, and what is known of the whole where that was asked for. */
@@ -32,10 +40,11 @@ export function composeAll(
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {
-  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs } = settings;
+  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs, machines } = settings;
   const observations = observationsOf(results.measurements());
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(inContext, observations);
+  const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
   const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
     if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
@@ -45,7 +54,7 @@ export function composeAll(
     system,
     models: models.map((model, index): ModelResult => {
       const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
-      const estimate = withRefusal(compose({ recipe, context }, observations, spread), model);
+      const estimate = withRefusal(compose({ recipe, context }, observations, spread, ofMachines), model);
       return {
         estimate,
         endToEnd: wholeOf(model),
@@ -62,6 +71,7 @@ export function composeAll(
       observations,
     ),
     spread,
+    machines,
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
     uniqueBricks: new Set(models.flatMap(({ recipe }) => recipe.bricks.map(({ signature }) => signature))).size,
     measured,

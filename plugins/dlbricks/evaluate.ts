@@ -3,6 +3,7 @@ import {
   type EvaluationEvent,
   KnownResults,
   type LoadedModel,
+  machineSpreadOf,
   Measuring,
   type MeasuringContext,
   type Phase,
@@ -215,6 +216,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   return composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
+    machines: await machineSpreadOf(system, context),
     measured: evaluating.measured - measuredBefore,
     costs: {
       readingMs: request.readingMs,

@@ -113,8 +113,14 @@ function callsOf(
  * reduce the coverage.
  *
  * @param spread between occasions; without it, an estimate in context has no interval
+ * @param machines spread between the machines that the measurements are of, where they are several
  */
-export function compose(model: RecipeInContext, observations: Observations, spread?: Spread): Estimate {
+export function compose(
+  model: RecipeInContext,
+  observations: Observations,
+  spread?: Spread,
+  machines?: Spread,
+): Estimate {
   const { recipe, context } = model;
   const { name, layers, bricks, sequences } = recipe;
   const counts = countsOf(recipe);
@@ -137,7 +143,7 @@ export function compose(model: RecipeInContext, observations: Observations, spre
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length === 0 && !isCallOnly) return undefined;
     const sum = { terms, calls: knownCalls };
-    return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread);
+    return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread, machines);
   };
   const path = longestPath(
     recipe,

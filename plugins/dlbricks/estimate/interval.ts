@@ -1,5 +1,6 @@
 import type { BrickLatency } from './brick-latency.js';
 import {
+  type ErrorSource,
   errorsWithinRuns,
   type Interval,
   intervalAround,
@@ -31,6 +32,14 @@ function sharedCoreError(sharedMs: number): number {
   return (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
 }
 
+/**
+ * The error of bricks from any of several machines for a whole model on another one of them, as a standard deviation: the
+ * difference of two machines. Bricks from more of them are closer to their mean, so that this errs on the wide side.
+ */
+function machineError(ms: number, machines: Spread): ErrorSource {
+  return { deviationMs: Math.SQRT2 * ms * machines.relative, degreesOfFreedom: machines.degreesOfFreedom };
+}
+
 /** The uncertainty of a latency. */
 export interface Uncertainty {
   readonly interval: Interval;
@@ -48,9 +57,15 @@ export interface MeasuredSum {
  * The prediction interval of a measurement of the whole model in a process of its own at another time. Its parts are:
  * the spread between occasions, once for the mean of the bricks, whose errors add up since the machine drifts for all
  * alike, and once for that measurement of the model; the spread of runs within processes; a neighbour on the core, as far as
- * bricks were measured beside one; and the method's own error.
+ * bricks were measured beside one; the method's own error; and the machine, where the measurements are of several.
+ *
+ * @param machines standard deviation between them
  */
-export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread | undefined): Uncertainty {
+export function predictionInterval(
+  { terms, calls }: MeasuredSum,
+  spread: Spread | undefined,
+  machines?: Spread,
+): Uncertainty {
   const parts = [
     ...terms.map(({ latency: { within }, count }) => ({ summary: within, count })),
     ...calls.map((summary) => ({ summary, count: 1 })),
@@ -70,6 +85,7 @@ export function predictionInterval({ terms, calls }: MeasuredSum, spread: Spread
     ...withinRuns,
     { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
     { deviationMs: Math.hypot(ms * METHOD_ERROR, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
+    ...(machines === undefined ? [] : [machineError(ms, machines)]),
   ]);
   return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
 }

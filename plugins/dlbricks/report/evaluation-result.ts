@@ -1,4 +1,4 @@
-import type { Measurement, System } from '../../../src/plugin-api.js';
+import type { MachineSpread, Measurement, System } from '../../../src/plugin-api.js';
 import type { KernelCheck } from '../bricks/own-graph.js';
 import type { Extension } from '../bricks/prepare-extended.js';
 import type { ChosenInputs } from '../bricks/prepare-model.js';
@@ -67,6 +67,8 @@ export interface EstimateResult {
   readonly bricks: readonly Measurement[];
   /** Standard deviation between occasions of one brick; undefined where none was measured twice. */
   readonly spread: Spread | undefined;
+  /** How far the machines differ that the measurements are of; undefined for one machine. */
+  readonly machines?: MachineSpread | undefined;
   /** Sequences and different bricks of all models together. */
   readonly sequences: number;
   readonly uniqueBricks: number;

@@ -221,6 +221,16 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
+  machines: z
+    .int()
+    .nullable()
+    .default(null)
+    .describe('Machines with this fingerprint that were compared and shared the measurements; null for one'),
+  machine_spread_percent: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Standard deviation between these machines of the time of the same bricks; intervals contain it'),
   costs: costsSchema.nullable().describe('null where nothing was measured, as by compose'),
   ratios: ratiosSchema,
   repeatability_percent: z

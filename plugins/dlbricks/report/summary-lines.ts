@@ -159,6 +159,15 @@ function spreadLines({ summary, settings }: Report): string[] {
   ];
 }
 
+/** How far the machines differ, where there are several. */
+function machineLines({ summary }: Report): string[] {
+  const { machines, machine_spread_percent: spread } = summary;
+  if (machines === null || spread === null) return [];
+  return [
+    `${machines} machines of this kind differ by ${percent(spread)} (standard deviation), which intervals contain`,
+  ];
+}
+
 const LAYER_CUT =
   "The layer cut is the DLBricks paper's method: each layer runs alone, without the fusions that the runtime makes in the whole model, so that its estimates are expected to be too high.";
 
@@ -178,6 +187,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
     ...accuracyLines(report, options),
     ...intervalLines(report),
     ...(options.wide ? spreadLines(report) : []),
+    ...machineLines(report),
     ...limitLines(report),
     ...dimensionLines(report),
     ...extensionLines(report),

@@ -70,6 +70,8 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
     spread_percent: percentOf(result.spread?.relative),
+    machines: result.machines?.machines ?? null,
+    machine_spread_percent: percentOf(result.machines?.relative),
     costs: costsOf(result.costs),
     ratios: ratiosOf(result, models),
     repeatability_percent: meanOf(repeatability) ?? null,

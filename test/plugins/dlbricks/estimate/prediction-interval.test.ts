@@ -28,6 +28,38 @@ interface Machine {
   readonly within: number;
 }
 
+/** Standard deviation between the machines of one system, relative. */
+const BETWEEN_MACHINES = 0.03;
+
+/** Which of several machines measured a brick. */
+type Sharing = (brick: number, occasion: number) => number;
+
+/**
+ * The same where several machines measured the bricks, and the whole model runs on a further machine. They were compared
+ * before, each in a process of its own.
+ */
+function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, noise: () => number) {
+  const { drift, own, within } = { drift: 0.01, own: 0.01, within: 0.02 };
+  const machines = Array.from({ length: count }, () => 1 + BETWEEN_MACHINES * noise());
+  const compared = machines.map((machine) => machine * (1 + drift * noise()));
+  const center = compared.reduce((sum, one) => sum + one, 0) / count;
+  const relative = Math.sqrt(compared.reduce((sum, one) => sum + (one / center - 1) ** 2, 0) / (count - 1));
+  const measurements = [1, 2].map((occasion) => {
+    const drifts = machines.map((machine) => machine * (1 + drift * noise()));
+    return BRICKS_MS.map((ms, brick) => {
+      const onOccasion = ms * ((drifts[sharing(brick, occasion) % count] ?? NaN) + own * noise());
+      const runs = Array.from({ length: 5 }, () => onOccasion * (1 + within * noise()));
+      return measuredOn(occasion, brick, runs);
+    });
+  });
+  const observations = observationsOf([measuredCall, ...measurements.flat()]);
+  const spread = spreadBetweenOccasions([recipe], observations);
+  const common = (1 + BETWEEN_MACHINES * noise()) * (1 + drift * noise());
+  const wholeMs = TOTAL_MS * common * (1 + METHOD_ERROR * noise()) + CALL_MS;
+  const ofMachines = isCompared ? { relative, degreesOfFreedom: count - 1 } : undefined;
+  return { estimate: compose(recipe, observations, spread, ofMachines), wholeMs };
+}
+
 /** A model's estimate from bricks on so many occasions, and its latency in a process of its own, as it may come. */
 function simulate({ drift, own, within }: Machine, occasions: number, noise: () => number) {
   const measurements = Array.from({ length: occasions }, (_, index) => {
@@ -70,6 +102,34 @@ describe('the interval of an estimate', () => {
     });
   }
 
+  const sharings: Readonly<Record<string, Sharing>> = {
+    'all of them': (brick, occasion) => brick + occasion,
+    'one of them': () => 0,
+  };
+  const cases = 2000;
+  const hitsOf = (count: number, sharing: Sharing, isCompared: boolean): number => {
+    const noise = normalNumbers(16);
+    let hits = 0;
+    for (let trial = 0; trial < cases; trial++) {
+      const { estimate, wholeMs } = simulateOnMany(count, sharing, isCompared, noise);
+      if (holds(estimate, wholeMs)) hits++;
+    }
+    return hits;
+  };
+  for (const [who, sharing] of Object.entries(sharings)) {
+    for (const count of [2, 3, 8]) {
+      test(`holds in at least 93 of 100 cases where machines differ: ${count}, bricks by ${who}, model on another`, () => {
+        const hits = hitsOf(count, sharing, true);
+        assert.ok(hits >= 0.93 * cases, `${hits} of ${cases}`);
+      });
+    }
+  }
+
+  test('would hold too few of these without the spread between machines', () => {
+    const hits = hitsOf(8, () => 0, false);
+    assert.ok(hits < 0.9 * cases, `${hits} of ${cases}`);
+  });
+
   test('is narrower, and no less honest, with more occasions', () => {
     const widths = [2, 5].map((occasions) => {
       const noise = normalNumbers(7);
@@ -100,6 +160,19 @@ describe('the interval of an estimate', () => {
     ]);
     near(twice.sequential?.highMs, ms + expected);
     near(twice.sequential?.lowMs, ms - expected);
+  });
+
+  test('contains the difference of two machines, where several measured the bricks', () => {
+    const ms = 10 + CALL_MS;
+    const machines: Spread = { relative: 0.05, degreesOfFreedom: 3 };
+    const several = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread, machines);
+    const expected = marginOf([
+      { deviationMs: Math.hypot((10 * 0.03) / Math.SQRT2, ms * 0.03), degreesOfFreedom: 12 },
+      { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity },
+      { deviationMs: Math.SQRT2 * ms * 0.05, degreesOfFreedom: 3 },
+    ]);
+    near(several.sequential?.highMs, ms + expected);
+    assert.equal(several.measuringError, twice.measuringError);
   });
 
   test('contains the latency without the neighbour that all bricks were measured beside', () => {

@@ -7,6 +7,7 @@ import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { json } from '../../../../src/base/exporters/json.js';
 import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { summaryLines } from '../../../../plugins/dlbricks/report/summary-lines.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -174,10 +175,26 @@ describe('the summary', () => {
         within_10_percent: 0,
         interval_hit_percent: null,
         spread_percent: null,
+        machines: null,
+        machine_spread_percent: null,
         costs: null,
         ratios: { paper: null, measured: null, as_run: null },
         repeatability_percent: null,
       },
+    );
+  });
+
+  test('says how far the machines differ that shared the bricks', () => {
+    const result = resultOf([slow], { machines: { machines: 3, relative: 0.012 } });
+    const report = reportOf(result, SETTINGS);
+    assert.equal(report.summary.machines, 3);
+    near(report.summary.machine_spread_percent, 1.2);
+    const lines = summaryLines([report], { wide: false });
+    assert.ok(
+      lines.some(
+        (line) => line === '3 machines of this kind differ by 1.2 % (standard deviation), which intervals contain',
+      ),
+      lines.join('\n'),
     );
   });
 
