@@ -7,6 +7,7 @@ import type { Plugin } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { type EstimateEvent, type EvaluationOutcome, resultOf, resultText } from './evaluations.js';
 import type { OwnedHost } from './host.js';
+import { shownSystems } from './shown-systems.js';
 
 function ms(value: number | undefined): string {
   return value === undefined ? '' : value.toPrecision(4);
@@ -57,7 +58,8 @@ export interface ShowOutcomeOptions {
 }
 
 /**
- * Shows the result of an evaluation as its plugin's own commands do, and exports it; sets the exit code where it is partial.
+ * Shows the result of an evaluation as its plugin's own commands do, on several systems as a table of them, and exports it;
+ * sets the exit code where it is partial.
  * Without the plugin, or without the result, the estimates are shown.
  */
 export async function showOutcome(
@@ -68,7 +70,7 @@ export async function showOutcome(
   const { done } = outcome;
   const document = done.resultJson === undefined ? undefined : resultOf(done);
   const ofPlugin = evaluationOf(plugin, plugins)?.show?.(document, { wide });
-  const shown = ofPlugin ?? shownEstimates(outcome);
+  const shown = shownSystems(document) ?? ofPlugin ?? shownEstimates(outcome);
   await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
   if (json) host.print(resultText(done));
   if (done.partial) host.setExitCode(EXIT_PARTIAL);

@@ -30,6 +30,9 @@ export interface AgentDirectory {
    *   every constraint that it fails
    */
   choose(unmet: Unmet): RegisteredAgent;
+
+  /** All fitting agents, the one that was chosen the longest time ago first. @throws PlatformError as {@link choose} */
+  chooseAll(unmet: Unmet): readonly [RegisteredAgent, ...RegisteredAgent[]];
 }
 
 /** A directory in which agents register. */
@@ -91,6 +94,28 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     return [...entries.values()];
   }
 
+  /** The entries that fit, the one that was chosen the longest time ago first. */
+  function fitting(unmet: Unmet): readonly [Entry, ...Entry[]] {
+    const judged = live().map((entry) => ({ entry, problems: unmet(entry.agent) }));
+    const [first, ...rest] = judged
+      .filter(({ problems }) => problems.length === 0)
+      .map(({ entry }) => entry)
+      .sort((a, b) => a.chosen - b.chosen);
+    if (first !== undefined) return [first, ...rest];
+    if (judged.length === 0) {
+      const advice = 'start one with `mlmodelscope agent --server ADDRESS`';
+      throw new PlatformError('unavailable', `no agent is registered; ${advice}`);
+    }
+    const lines = judged.flatMap(({ entry, problems }) => problems.map((line) => `  ${entry.agent.address}: ${line}`));
+    const advice = `start an agent that does, or change the constraints (${FRAMEWORK_REMEDY})`;
+    throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
+  }
+
+  function chosen(entry: Entry): RegisteredAgent {
+    entry.chosen = ++choices;
+    return entry.agent;
+  }
+
   return {
     leaseMs,
 
@@ -99,23 +124,11 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       return (listed ??= entriesNow.map(({ agent }) => agent));
     },
 
-    choose(unmet) {
-      const judged = live().map((entry) => ({ entry, problems: unmet(entry.agent) }));
-      const [first, ...rest] = judged.filter(({ problems }) => problems.length === 0).map(({ entry }) => entry);
-      if (first !== undefined) {
-        const entry = rest.reduce((earliest, other) => (other.chosen < earliest.chosen ? other : earliest), first);
-        entry.chosen = ++choices;
-        return entry.agent;
-      }
-      if (judged.length === 0) {
-        const advice = 'start one with `mlmodelscope agent --server ADDRESS`';
-        throw new PlatformError('unavailable', `no agent is registered; ${advice}`);
-      }
-      const lines = judged.flatMap(({ entry, problems }) =>
-        problems.map((line) => `  ${entry.agent.address}: ${line}`),
-      );
-      const advice = `start an agent that does, or change the constraints (${FRAMEWORK_REMEDY})`;
-      throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
+    choose: (unmet) => chosen(fitting(unmet)[0]),
+
+    chooseAll(unmet) {
+      const [first, ...rest] = fitting(unmet);
+      return [chosen(first), ...rest.map(chosen)];
     },
 
     register(offer) {

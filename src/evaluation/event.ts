@@ -30,6 +30,8 @@ export type EvaluationEvent =
       readonly highMs?: number | undefined;
       /** Share of it that was measured, 0 to 1. */
       readonly coverage: number;
+      /** The system that it is for, in a few words, where the evaluation has several. */
+      readonly system?: string | undefined;
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | {
@@ -86,6 +88,7 @@ const otherPluginEvents = [
     lowMs: ms,
     highMs: ms,
     coverage: z.number().min(0).max(1),
+    system: text.optional(),
   }),
   z.strictObject({ kind: z.literal('note'), level: z.enum(['info', 'warning']), message: text }),
   z.strictObject({ kind: z.literal('failed'), code: z.enum(ERROR_CODES), message: text }),

@@ -9,7 +9,8 @@ export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Prog
       break;
     case 'started': {
       const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : '';
-      progress.note(`${event.plugin} ${event.pluginVersion} on the agent at ${event.agent}${attempt}`);
+      const agents = event.agent.includes(',') ? 'agents' : 'agent';
+      progress.note(`${event.plugin} ${event.pluginVersion} on the ${agents} at ${event.agent}${attempt}`);
       break;
     }
     case 'planned':

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
 import { verifyContent } from '../manifest/checksum.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
-import type { ResolvedModel } from '../manifest/index.js';
+import type { AgentChoice, ResolvedModel } from '../manifest/index.js';
 import { MAX_MANIFEST_BYTES } from '../manifest/read-file.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import { symbolicBenchmark } from '../measurement/symbolic-benchmark.js';
@@ -25,6 +25,8 @@ export interface Submission {
   readonly unusable?: readonly UnusableModel[];
   /** Whether any version of the frameworks that its manifests ask for will do. */
   readonly allowVersion?: boolean | undefined;
+  /** The agents that measure it; by default as its manifest says. */
+  readonly agents?: AgentChoice | undefined;
 }
 
 /** What an evaluation's manifests and the models behind them make, and the same as it travels. */
@@ -96,6 +98,7 @@ export async function loadSubmission(
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: filesOf(submission),
     allowVersion: submission.allowVersion,
+    agents: submission.agents,
     ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
       // A thousand models take a while, so other requests get their turn in between.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import { threadsSchema } from '../base/default-threads.js';
 import { type Limits, limitsSchema, type Protocol, protocolSchema } from '../measurement/protocol.js';
+import { type AgentChoice, agentsField, mostAgents, placementField } from './agents.js';
 import { dimensionSizeField, nameField, oneLineField, text, versionField } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
@@ -72,6 +73,12 @@ export const evaluationSchema = z.strictObject({
   software: z
     .union([manifestReference, softwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
     .optional(),
+  agents: agentsField.default('one').meta({
+    description: 'Agents of one system that measure it, at most; several share the work.',
+  }),
+  placement: placementField.default('spread').meta({
+    description: 'spread: on one system. each: on every system among the agents, each with estimates of its own.',
+  }),
   dataset: manifestReference.optional(),
   batch_size: batchSizeField.default(1),
   threads: threadsSchema.default(1),
@@ -120,6 +127,11 @@ export function protocolOf({ protocol }: EvaluationManifest): Protocol {
 /** The manifest's limits for the measuring side. */
 export function limitsOf({ protocol }: EvaluationManifest): Limits {
   return limitsIn(protocol);
+}
+
+/** The agents that the manifest asks for. */
+export function agentChoiceOf({ agents, placement }: EvaluationManifest): AgentChoice {
+  return { most: mostAgents(agents), placement };
 }
 
 /** The protocol of a manifest without one. */

@@ -1,7 +1,15 @@
 /** DLSpec manifests: loading, checking, and following their references. Everything else in this folder is inner. */
+export { type AgentChoice, isOneAgent, ONE_AGENT } from './agents.js';
 export { verifyChecksum } from './checksum.js';
 export type { DatasetManifest } from './dataset.js';
-export { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type EvaluationManifest, limitsOf, protocolOf } from './evaluation.js';
+export {
+  agentChoiceOf,
+  DEFAULT_LIMITS,
+  DEFAULT_PROTOCOL,
+  type EvaluationManifest,
+  limitsOf,
+  protocolOf,
+} from './evaluation.js';
 export { ANY_FRAMEWORK, type FrameworkConstraint, frameworkText, type ModelFramework } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';

@@ -1,6 +1,7 @@
 import semver from 'semver';
 import type { System } from '../measurement/system.js';
 import { isSameFramework } from '../base/framework-name.js';
+import type { AgentChoice } from './agents.js';
 import { ANY_FRAMEWORK, frameworkText, type ModelFramework } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
 import type { SoftwareConstraint } from './software.js';
@@ -10,7 +11,7 @@ export type Candidate = Readonly<
   Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
 >;
 
-/** The requirements of an evaluation and its models on a system, as plain data. */
+/** The requirements of an evaluation and its models on a system, and on how many, as plain data. */
 export interface Requirements {
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;
@@ -20,6 +21,7 @@ export interface Requirements {
   }[];
   /** Whether any version of a required framework will do. */
   readonly allowVersion?: boolean | undefined;
+  readonly agents: AgentChoice;
 }
 
 const BYTES_PER_GIB = 2 ** 30;
@@ -74,17 +76,17 @@ export const FRAMEWORK_REMEDY =
   "--allow-version takes other versions of a framework, and `framework: any` in a model's manifest every framework";
 
 /** Nothing but the requirements. */
-export function requirementsOf({ hardware, software, models, allowVersion }: Requirements): Requirements {
+export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };
   });
-  return { hardware, software, models: frameworks, ...(allowVersion === true ? { allowVersion } : {}) };
+  return { hardware, software, models: frameworks, agents, ...(allowVersion === true ? { allowVersion } : {}) };
 }
 
 /**
  * The requirements of the evaluation and its models that a system does not meet; one line each, empty where it may run.
  */
-export function unmetRequirements(requirements: Requirements, system: Candidate): readonly string[] {
+export function unmetRequirements(requirements: Omit<Requirements, 'agents'>, system: Candidate): readonly string[] {
   const { hardware, software, models, allowVersion } = requirements;
   const frameworks = [
     ...(software === undefined ? [] : [{ who: 'software', framework: software.framework }]),

@@ -1,4 +1,6 @@
 import {
+  type AgentChoice,
+  agentChoiceOf,
   type Candidate,
   type EvaluationManifest,
   formatNote,
@@ -44,6 +46,8 @@ export interface LoadedEvaluation {
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   /** Whether any version of the frameworks that its manifests ask for will do. */
   readonly allowVersion?: boolean | undefined;
+  /** The agents that it is to be measured on; by default as the manifest says. */
+  readonly agents?: AgentChoice | undefined;
   /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
   /** Called before any model is read. It throws to refuse the evaluation. */
@@ -64,7 +68,8 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
-  const requirements = requirementsOf({ ...resolved, allowVersion: options.allowVersion });
+  const { allowVersion, agents = agentChoiceOf(resolved.evaluation) } = options;
+  const requirements = requirementsOf({ ...resolved, allowVersion, agents });
   await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);

@@ -8,7 +8,7 @@ import type { EvaluationJob } from './job.js';
 import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import { type Requirements, unmetRequirements } from '../manifest/index.js';
+import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import { getSubmission } from './submission-store.js';
 
@@ -62,10 +62,20 @@ export interface DispatcherOptions {
 interface Prepared {
   /** As it travels. */
   readonly submission: Uint8Array;
-  readonly agent: AgentEndpoint;
-  /** Of the agent. */
+  /** At least one. */
+  readonly agents: readonly AgentEndpoint[];
+  /** Of the first agent. */
   readonly framework: string;
   readonly frameworkVersion: string;
+}
+
+/** Addresses that an event names; of more agents, how many there are. */
+const MOST_NAMED = 8;
+
+function addressesOf(agents: readonly AgentEndpoint[]): string {
+  const named = agents.slice(0, MOST_NAMED).map(({ address }) => address);
+  const others = agents.length - named.length;
+  return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }
 
 /** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
@@ -241,18 +251,26 @@ export class Dispatcher {
   /** @returns undefined where there is no agent yet */
   async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
     const requirements = (job.requirements ??= await this.#requirementsOf(job));
-    let agent: RegisteredAgent;
+    let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
     try {
-      agent = this.options.agents.choose((system) => unmetRequirements(requirements, system));
+      agents = this.#choose(requirements);
     } catch (error) {
       const waitedMs = performance.now() - job.waitingSinceMs;
       if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
       await job.wait(error.message);
       return undefined;
     }
-    const { address, tls, framework, frameworkVersion } = agent;
+    const [{ framework, frameworkVersion }] = agents;
     const submission = await getSubmission(job.id, this.options.submissions);
-    return { submission, agent: { address, tls }, framework, frameworkVersion };
+    const endpoints = agents.map(({ address, tls }) => ({ address, tls }));
+    return { submission, agents: endpoints, framework, frameworkVersion };
+  }
+
+  /** Where several are asked for, all that fit: which of them are of one system, only they know. */
+  #choose(requirements: Requirements): readonly [RegisteredAgent, ...RegisteredAgent[]] {
+    const { agents } = this.options;
+    const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
+    return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet);
   }
 
   /** An evaluation that was submitted to another server. */
@@ -269,11 +287,11 @@ export class Dispatcher {
   /** @returns whether the evaluation has ended */
   async #runOn(job: EvaluationJob, session: PluginSession, prepared: Prepared): Promise<boolean> {
     if (job.isCancelled) return false;
-    const { submission, agent, framework, frameworkVersion } = prepared;
+    const { submission, agents, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;
     const run = await job.start();
     const { attempt } = run;
-    const of = { plugin: name, pluginVersion: version, agent: agent.address, framework, frameworkVersion };
+    const of = { plugin: name, pluginVersion: version, agent: addressesOf(agents), framework, frameworkVersion };
     await job.log.append({ kind: 'started', ...of, attempt });
     const { silenceMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
@@ -284,7 +302,7 @@ export class Dispatcher {
       await job.log.append(event);
     };
     const { traceContext } = job.record;
-    const how = await session.run({ ...run, submission, agent, traceContext }, keep);
+    const how = await session.run({ ...run, submission, agents, traceContext }, keep);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;
     if (how !== undefined) {

@@ -84,6 +84,21 @@ describe('a choice', () => {
     assert.deepEqual(chosen, ['10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
   });
 
+  test('of all has every agent that fits, the one that was idle for longest first', () => {
+    const { directory } = directoryWithClock();
+    const hosts = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+    for (const [index, host] of hosts.entries()) directory.register(offer({ address: `${host}:1`, cores: index + 1 }));
+    directory.choose(ANY);
+    const all = (unmet: Unmet) => directory.chooseAll(unmet).map(({ address }) => address);
+    assert.deepEqual(all(ANY), ['10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
+    assert.deepEqual(
+      all(({ cores }) => (cores < 2 ? ['too few'] : [])),
+      ['10.0.0.2:1', '10.0.0.3:1'],
+    );
+    assert.equal(directory.choose(ANY).address, '10.0.0.1:1');
+    assert.throws(() => directory.chooseAll(() => ['wrong']), refusal('unsupported', /no agent meets/));
+  });
+
   test('among none says how to start one', () => {
     const { directory } = directoryWithClock();
     assert.throws(() => directory.choose(ANY), refusal('unavailable', /no agent is registered.*mlmodelscope agent/));

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { join } from 'node:path';
 import { loadSubmission, submissionOf, type Submission } from '../../src/evaluation/submission.js';
+import { AgentChoice_Placement } from '../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 import { fromWireSubmission, toWireSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { loadEvaluation } from '../../src/registry/load-evaluation.js';
@@ -50,6 +51,27 @@ async function submitted(t: TestContext): Promise<{ readonly path: string; reado
 }
 
 describe('a submission', { timeout: 60_000 }, () => {
+  it('says which agents measure it, instead of its manifest', async (t) => {
+    const { submission } = await submitted(t);
+    const sent = (changes: Partial<Submission>) => fromWireSubmission(toWireSubmission({ ...submission, ...changes }));
+    const agentsOf = async (of: Submission) => (await loadSubmission(of)).loaded.requirements.agents;
+    assert.deepEqual(await agentsOf(sent({})), { most: 1, placement: 'spread' });
+    for (const agents of [
+      { most: Infinity, placement: 'each' },
+      { most: 3, placement: 'spread' },
+    ] as const) {
+      assert.deepEqual(await agentsOf(sent({ agents })), agents);
+      // As a server stores it.
+      const { submission: stored } = await loadSubmission(sent({ agents }));
+      assert.deepEqual(stored.agents, agents);
+    }
+    const wrong = {
+      ...toWireSubmission(submission),
+      agents: { most: 1, placement: AgentChoice_Placement.UNSPECIFIED },
+    };
+    assert.throws(() => fromWireSubmission(wrong), refusal('usage', /agents\.placement/));
+  });
+
   it('becomes the evaluation that it was made of', async (t) => {
     const { path, submission } = await submitted(t);
     const there = (await loadSubmission(submission)).loaded;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
+import { agentChoiceOf, kindJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
 import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
-import { manifestOf } from './read-manifest.js';
+import { manifestOf, problemsOf } from './read-manifest.js';
 
 const SHORTEST = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:a]\n';
 
@@ -13,6 +13,8 @@ test('the shortest evaluation has every default', () => {
     version: '1.0.0',
     plugin: 'dlbricks',
     models: ['zoo:a'],
+    agents: 'one',
+    placement: 'spread',
     batch_size: 1,
     threads: 1,
     protocol: {
@@ -24,6 +26,19 @@ test('the shortest evaluation has every default', () => {
       memory_limit_gib: 8,
     },
   });
+});
+
+test('agents are one, all or a number, on one system or on each', () => {
+  const asked = (lines: string) => agentChoiceOf(manifestOf('evaluation', SHORTEST + lines));
+  assert.deepEqual(asked(''), { most: 1, placement: 'spread' });
+  assert.deepEqual(asked('agents: all\nplacement: each\n'), { most: Infinity, placement: 'each' });
+  assert.deepEqual(asked('agents: 3\n'), { most: 3, placement: 'spread' });
+  assert.match(
+    problemsOf('evaluation', `${SHORTEST}agents: some\n`).join(),
+    /expected one, all or a whole number from 1/,
+  );
+  assert.match(problemsOf('evaluation', `${SHORTEST}agents: 0\n`).join(), /expected one, all or a whole number from 1/);
+  assert.match(problemsOf('evaluation', `${SHORTEST}placement: all\n`).join(), /expected spread or each/);
 });
 
 test('fewer runs than the usual minimum are all made', () => {

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { evaluationsJsonSchema } from '../../src/evaluation/manifest-schema.js';
+import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
 import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 
@@ -44,7 +45,10 @@ const FILES: Readonly<Record<string, object>> = {
 /** What `store export` writes, line by line. */
 const LINES: Readonly<Record<string, object>> = { 'store-export-line': exportedLineJsonSchema() };
 
-const TABLES: Readonly<Record<string, object>> = { analysis: z.toJSONSchema(analysisTableSchema) };
+const TABLES: Readonly<Record<string, object>> = {
+  analysis: z.toJSONSchema(analysisTableSchema),
+  systems: z.toJSONSchema(systemsResultSchema),
+};
 
 /** Every published schema by its name: `NAME.schema.json` in the folder. */
 export const PUBLISHED: ReadonlyMap<string, object> = new Map([

@@ -72,7 +72,7 @@ describe('a server in a process of its own', deadline, () => {
     const before = await peakBytes();
     const empty = SubmitEvaluationRequest.encode({
       evaluationId: ID,
-      submission: { manifestPath: '', files: [], graphs: [], unusable: [], allowVersion: false },
+      submission: { manifestPath: '', files: [], graphs: [], unusable: [], allowVersion: false, agents: undefined },
     }).finish();
     // In place of the empty submission at its end, one with graphs (field 3) of no bytes.
     const graphs = Buffer.alloc(60 * MIB, Uint8Array.of(0x1a, 0x00));

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { randomUUID } from 'node:crypto';
+import { numberIn } from '../../base/bounded-number.js';
 import { PlatformError } from '../../base/errors.js';
 import {
   addAllowVersionOption,
@@ -14,7 +15,8 @@ import { connectEvaluations, type EvaluationClient } from '../../evaluation/clie
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { nameEvaluated, noteTrace } from '../../evaluation/tell-of-trace.js';
-import { takenBy } from '../../manifest/index.js';
+import { agentsField, mostAgents, type Placement, PLACEMENTS } from '../../manifest/agents.js';
+import { type AgentChoice, takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { RunningServer } from '../../server/server.js';
@@ -28,6 +30,8 @@ interface EvaluateFlags extends OutputOptions {
   readonly detach?: true;
   readonly store?: string;
   readonly framework?: FrameworkName;
+  readonly agents?: number;
+  readonly placement?: Placement;
   readonly allowVersion?: true;
   readonly json?: true;
   readonly wide?: true;
@@ -38,6 +42,20 @@ function refuseRemeasure(): never {
   throw new InvalidArgumentError(
     "the manifest says what is taken again, as settings: { remeasure: all }; --remeasure is of 'mlmodelscope dlbricks run' and 'mlmodelscope latency'",
   );
+}
+
+/** Parses the number of agents: one, all or a number. */
+function agentsOption(text: string): number {
+  const given = text === 'one' || text === 'all' ? text : numberIn(text);
+  const { data, error } = agentsField.safeParse(given);
+  if (data !== undefined) return mostAgents(data);
+  throw new InvalidArgumentError(`expected ${error.issues[0]?.message}`);
+}
+
+/** The agents that options ask for; undefined where the manifest decides. */
+function askedAgents({ agents, placement }: EvaluateFlags, manifest: AgentChoice): AgentChoice | undefined {
+  if (agents === undefined && placement === undefined) return undefined;
+  return { most: agents ?? manifest.most, placement: placement ?? manifest.placement };
 }
 
 function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
@@ -90,7 +108,8 @@ async function evaluateWith(
   nameEvaluated({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
   noteTrace(progress);
   const id = randomUUID();
-  const { plugin } = await client.submit(id, submission, signal);
+  const agents = askedAgents(flags, loaded.requirements.agents);
+  const { plugin } = await client.submit(id, { ...submission, agents }, signal);
   if (flags.detach !== undefined) {
     host.print(`${id}\n`);
     return;
@@ -118,6 +137,17 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .argument('<manifest>', 'evaluation manifest (.yml)')
     .addOption(serverOption('server that runs the evaluation (default: this process runs it)'))
     .addOption(new Option('--remeasure <which>').argParser(refuseRemeasure).hideHelp())
+    .option(
+      '--agents <one|all|n>',
+      'agents of one system that share the work, at most (default: as the manifest says)',
+      agentsOption,
+    )
+    .addOption(
+      new Option(
+        '--placement <where>',
+        'spread: on one system; each: on every system, with estimates for each (default: as the manifest says)',
+      ).choices(PLACEMENTS),
+    )
     .option('--detach', 'only submit, and print the id')
     .option('--json', 'print the result document instead of the table')
     .option('--store <uri>', `without a server, ${storeDescription('measurements')}`)
@@ -134,7 +164,9 @@ continues the evaluation.
 Examples:
   mlmodelscope evaluate manifests/evaluations/quickstart.yml
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
-  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --detach`,
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --detach
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --agents all
+  mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --placement each`,
     )
     .action(async (path: string, given: EvaluateFlags, command: Command) => {
       const flags = withoutUnwantedServer(given, command);

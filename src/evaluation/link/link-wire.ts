@@ -46,8 +46,11 @@ export function toWirePlatformMessage(message: PlatformMessage<Uint8Array>): Att
     case 'registered':
       return other({ $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } });
     case 'run': {
-      const { evaluation: evaluationId, attempt, agent, traceContext, submission } = message;
-      const run = { evaluationId, attempt, submission: undefined, agent, traceContext: { ...traceContext } };
+      const { evaluation: evaluationId, attempt, agents, traceContext, submission } = message;
+      const [agent] = agents;
+      const several = agents.length > 1 ? [...agents] : [];
+      const measuring = { agent, agents: several };
+      const run = { evaluationId, attempt, submission: undefined, ...measuring, traceContext: { ...traceContext } };
       return { kind: 'run', run, submission };
     }
     case 'stop':
@@ -66,10 +69,11 @@ export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMe
       return { kind: 'registered', leaseMs };
     }
     case 'run': {
-      const { evaluationId: evaluation, attempt, agent, traceContext } = message.value;
+      const { evaluationId: evaluation, attempt, agent, agents: several, traceContext } = message.value;
       if (agent === undefined) throw new PlatformError('usage', 'the server names no agent');
       const submission = fromWireSubmission(message.value.submission);
-      return { kind: 'run', evaluation, attempt, submission, agent, traceContext };
+      const agents = several.length > 0 ? several : [agent];
+      return { kind: 'run', evaluation, attempt, submission, agents, traceContext };
     }
     case 'stop':
       return { kind: 'stop', evaluation: message.value.evaluationId, attempt: message.value.attempt };

@@ -28,8 +28,8 @@ export interface AgentEndpoint {
 /** An evaluation to run. The platform gives its submission as it travels, a plugin gets it read. */
 export interface Run<Submitted> extends RunKey {
   readonly submission: Submitted;
-  /** What measures. */
-  readonly agent: AgentEndpoint;
+  /** What may measure: at least one. The submission says how many of each system do. */
+  readonly agents: readonly AgentEndpoint[];
   /** W3C trace context of the client that submitted it: traceparent, tracestate. */
   readonly traceContext: Readonly<Record<string, string>>;
 }

@@ -1,25 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
 import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
+import type { Machine } from '../../agent/spread/machines.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { schemaProblems } from '../../base/schema-problems.js';
-import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { runOptionsOf } from '../../measurement/system.js';
 import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { activeTracing } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
-import {
-  type EvaluationEvent,
-  failure,
-  isFinal,
-  MAX_RESULT_BYTES,
-  type PluginEvent,
-  pluginEventOf,
-  pluginEventSchema,
-} from '../event.js';
+import { failure, type PluginEvent, pluginEventOf } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { nameEvaluated, nameFramework } from '../tell-of-trace.js';
+import { evaluateEach } from './evaluate-each.js';
+import { evaluateOn } from './evaluate-on.js';
+import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
 
 /** Settings of all runs of a plugin. */
 export interface PluginTools {
@@ -28,53 +19,10 @@ export interface PluginTools {
   readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
 }
 
-/** Time limit for an evaluation to stop. */
-const STOP_LIMIT_MS = 5000;
-
-/** Waits for the plugin, or for a limited time once the plugin was asked to stop. */
-async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort = (): void => {};
-  const stopLimit = new Promise<never>((_resolve, reject) => {
-    onAbort = (): void => {
-      timer = setTimeout(() => reject(cancellationOf(signal)), STOP_LIMIT_MS);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([answer, stopLimit]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** Checks a plugin's event, which is untrusted: a plugin is foreign code. */
-function checked(name: string, told: EvaluationEvent): PluginEvent {
-  const wrong = (problem: string): PlatformError =>
-    new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
-  let event: PluginEvent;
-  try {
-    event = pluginEventOf(told);
-  } catch (error) {
-    throw wrong(messageOf(error));
-  }
-  if (event?.kind === 'done' && event.resultJson.length > MAX_RESULT_BYTES) {
-    throw wrong(`a result of ${event.resultJson.length} characters, more than the limit of ${MAX_RESULT_BYTES}`);
-  }
-  const parsed = pluginEventSchema.safeParse(event);
-  if (parsed.success) return parsed.data;
-  throw wrong(schemaProblems(parsed.error).join('; '));
-}
-
 /** Names what is run on the span of the run. */
-async function describeRun({ models, manifest }: LoadedEvaluation, agent: BenchmarkAgent): Promise<void> {
-  if (activeTracing() === undefined) return;
+function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems['systems']): void {
   nameEvaluated({ models, batchSizes: [manifest.batch_size] });
-  // An agent that does not answer ends the evaluation in its own place.
-  const system = await agent.system(runOptionsOf(manifest.threads)).catch(() => undefined);
-  if (system !== undefined) nameFramework(system);
+  nameFramework(system);
 }
 
 async function* eventsOf(
@@ -84,38 +32,30 @@ async function* eventsOf(
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
-  const settings = loaded.settingsOf(evaluation.settings);
+  const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
   for (const message of loaded.notes) yield pluginEventOf({ kind: 'note', level: 'info', message });
   for (const { name, reason } of loaded.unusable) {
     yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
-  const agent = connect(run.agent);
-  await describeRun(loaded, agent);
-  const told = evaluation.run({ evaluation: loaded, settings }, { agent, store, signal })[Symbol.asyncIterator]();
-  let isAnswering = true;
+  const { most, placement } = loaded.requirements.agents;
+  const machines = run.agents.map((endpoint): Machine => ({ name: endpoint.address, agent: connect(endpoint) }));
   try {
-    for (;;) {
-      isAnswering = false;
-      const next = await untilStopped(told.next(), signal);
-      isAnswering = true;
-      if (next.done === true) {
-        throw new PlatformError(
-          'internal',
-          `the plugin ${evaluation.name} ended without a result; report it to its author`,
-        );
-      }
-      const event = checked(evaluation.name, next.value);
-      yield event;
-      if (isFinal(event)) return;
-      // Other work gets its turn between events.
-      await setImmediate();
-      throwIfCancelled(signal);
+    const { systems, notes } = await systemsOf(machines, loaded.manifest.threads);
+    yield* notes;
+    describeRun(loaded, systems);
+    const places = { store, signal };
+    if (placement === 'each') {
+      // In the same order each time, whichever agent was idle for longest.
+      const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+      const limited = sorted.map((system) => withAgents(system, most));
+      yield* evaluateEach(evaluation, request, limited, { ...places, most });
+      return;
     }
+    const system = withAgents(largestOf(systems), most);
+    if (most > 1) yield pluginEventOf({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
+    yield* evaluateOn(evaluation, request, system, places);
   } finally {
-    const ended = Promise.resolve(told.return?.()).catch(() => undefined);
-    // A plugin that hangs does not block the caller.
-    if (isAnswering) await untilStopped(ended, AbortSignal.abort()).catch(() => undefined);
-    await agent.close();
+    await Promise.all(machines.map(({ agent }) => agent.close()));
   }
 }
 

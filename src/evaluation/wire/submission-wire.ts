@@ -3,6 +3,7 @@ import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-w
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
 import { quoted } from '../../base/quoted.js';
+import type { AgentChoice } from '../../manifest/index.js';
 import type { Submission } from '../submission.js';
 
 /** The evaluation, three manifests that it refers to, and a thousand models' manifests, files and lock files. */
@@ -11,8 +12,23 @@ const MAX_GRAPHS = 1000;
 const MAX_PATH = 1000;
 const MAX_REASON = 4096;
 
+const PLACEMENTS = {
+  spread: wire.AgentChoice_Placement.SPREAD,
+  each: wire.AgentChoice_Placement.EACH,
+} as const satisfies Record<AgentChoice['placement'], wire.AgentChoice_Placement>;
+
+function toWireAgents({ most, placement }: AgentChoice): wire.AgentChoice {
+  return { most: most === Infinity ? 0 : most, placement: PLACEMENTS[placement] };
+}
+
+function fromWireAgents({ most, placement }: wire.AgentChoice): AgentChoice {
+  const known = (Object.keys(PLACEMENTS) as AgentChoice['placement'][]).find((key) => PLACEMENTS[key] === placement);
+  if (known === undefined) throw new PlatformError('usage', 'submission: agents.placement is not known here');
+  return { most: most === 0 ? Infinity : most, placement: known };
+}
+
 export function toWireSubmission(submission: Submission): wire.Submission {
-  const { manifestPath, files, graphs, unusable = [], allowVersion = false } = submission;
+  const { manifestPath, files, graphs, unusable = [], allowVersion = false, agents } = submission;
   return {
     manifestPath,
     files: [...files].map(([path, data]) => ({ path, data })),
@@ -21,6 +37,7 @@ export function toWireSubmission(submission: Submission): wire.Submission {
       return { model: name, reason: reason.length <= MAX_REASON ? reason : `${reason.slice(0, MAX_REASON - 1)}…` };
     }),
     allowVersion,
+    agents: agents && toWireAgents(agents),
   };
 }
 
@@ -50,7 +67,8 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
     return { name: model, reason };
   });
   const { manifestPath, allowVersion } = message;
-  return { manifestPath, files, graphs: new Map(graphs), unusable, allowVersion };
+  const agents = message.agents && fromWireAgents(message.agents);
+  return { manifestPath, files, graphs: new Map(graphs), unusable, allowVersion, agents };
 }
 
 /** As it travels. */

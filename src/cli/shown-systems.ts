@@ -1,0 +1,128 @@
+import { createColors } from 'picocolors';
+import type { TableResult } from '../base/exporters/exporter.js';
+import { fittingTable, leftOutLines } from '../base/fitting-table.js';
+import { oneLine } from '../base/one-line.js';
+import { type Column, textTable } from '../base/text-table.js';
+import { wrap } from '../base/wrap.js';
+import type { ShownResult } from '../evaluation/shown-result.js';
+import { type SystemResult, type SystemsResult, systemsResultIn } from '../evaluation/systems-result.js';
+
+type Estimate = SystemResult['estimates'][number];
+
+/** Stands for a figure that is not known. */
+const UNKNOWN = '-';
+
+const DIGITS = 4;
+
+function estimateOf({ estimates }: SystemResult, model: string): Estimate | undefined {
+  return estimates.find((estimate) => estimate.model === model);
+}
+
+/** A latency with half the width of its interval: 12.34 ± 5.0 %. */
+function latencyText(estimate: Estimate | undefined): string {
+  if (estimate?.latency_ms == null) return UNKNOWN;
+  const { latency_ms: ms, high_ms: high, coverage } = estimate;
+  const interval = high === null || ms === 0 ? '' : ` ± ${((high / ms - 1) * 100).toFixed(1)} %`;
+  return `${coverage < 1 ? 'part: ' : ''}${ms.toPrecision(DIGITS)}${interval}`;
+}
+
+/** A model on a system. */
+interface Row {
+  readonly model: string;
+  readonly system: SystemResult;
+  readonly estimate: Estimate | undefined;
+}
+
+function rowsOf({ models, systems }: SystemsResult): readonly Row[] {
+  return models.flatMap((model) => {
+    return systems.map((system): Row => ({ model, system, estimate: estimateOf(system, model) }));
+  });
+}
+
+const ROW_COLUMNS: readonly Column<Row>[] = [
+  { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+  { title: 'system', align: 'left', cell: ({ system }) => oneLine(system.name) },
+  { title: 'latency (ms)', align: 'right', cell: ({ estimate }) => latencyText(estimate) },
+  {
+    title: 'coverage',
+    align: 'right',
+    cell: ({ estimate }) => (estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`),
+  },
+];
+
+/** A row for each model, a column for each system. */
+function columnsOf(systems: readonly SystemResult[]): readonly Column<string>[] {
+  return [
+    { title: 'model', align: 'left', cell: oneLine },
+    ...systems.map((system): Column<string> => {
+      return {
+        title: `${oneLine(system.name)} (ms)`,
+        align: 'right',
+        cell: (model) => latencyText(estimateOf(system, model)),
+      };
+    }),
+  ];
+}
+
+function failureLines(systems: readonly SystemResult[]): readonly string[] {
+  return systems.flatMap(({ name, failure }) => (failure === null ? [] : [`${name}: failed: ${failure.message}`]));
+}
+
+function systemLine({ name, agents, ...system }: SystemResult): string {
+  const { processor, cores, framework, framework_version: version, threads } = system;
+  const threadsText = threads === 1 ? '1 thread' : `${threads} threads`;
+  const facts = `${processor}, ${threadsText} of ${cores} cores, ${framework} ${version}`;
+  return `${name}: ${facts}; measured by ${agents.join(', ')}`;
+}
+
+function notesOf({ systems }: SystemsResult): readonly string[] {
+  return [...failureLines(systems), ...systems.map(systemLine)].map(oneLine);
+}
+
+function tableResultOf(document: SystemsResult): TableResult {
+  const rows = rowsOf(document);
+  return {
+    document,
+    records: {
+      keys: [
+        ...['model', 'system', 'latency_ms', 'low_ms', 'high_ms', 'coverage', 'reason'],
+        ...['fingerprint', 'processor', 'cores', 'framework', 'framework_version', 'threads', 'agents'],
+      ],
+      rows: rows.map(({ model, system, estimate }) => [
+        ...[model, system.name, estimate?.latency_ms, estimate?.low_ms, estimate?.high_ms, estimate?.coverage],
+        system.failure?.message,
+        ...[system.fingerprint, system.processor, system.cores, system.framework, system.framework_version],
+        ...[system.threads, system.agents.join(' ')],
+      ]),
+    },
+    table: textTable(ROW_COLUMNS, rows),
+    notes: notesOf(document),
+  };
+}
+
+/** The result of an evaluation on several systems: models by systems for people, a record for each of both in exports. */
+export function shownSystems(document: unknown): ShownResult | undefined {
+  const systems = systemsResultIn(document);
+  if (systems === undefined) return undefined;
+  return {
+    result: () => tableResultOf(systems),
+    text: ({ color, width }) => {
+      const { bold, yellow } = createColors(color);
+      const columns = columnsOf(systems.systems);
+      // The last systems are left out first.
+      const dispensable = columns
+        .slice(2)
+        .map(({ title }) => title)
+        .reverse();
+      const fitted = fittingTable(columns, systems.models, { width, dispensable, bold });
+      const wrapped = (line: string): string => wrap(oneLine(line), width ?? Infinity, '  ');
+      const lines = [
+        fitted.text,
+        ...leftOutLines(fitted, width),
+        ...failureLines(systems.systems).map((line) => yellow(wrapped(line))),
+        ...systems.systems.map((system) => wrapped(systemLine(system))),
+      ];
+      return `${lines.join('\n')}\n`;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { throwIfCancelled } from '../../base/cancellation.js';
+import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { merged } from '../../base/merged.js';
+import type { Evaluation, EvaluationRequest } from '../evaluation.js';
+import { type EvaluationEvent, isErrorCode, MAX_RESULT_BYTES, type PluginEvent, pluginEventOf } from '../event.js';
+import { type SystemResult, type SystemsResult, systemsResultOf } from '../systems-result.js';
+import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
+import { JointProgress } from './joint-progress.js';
+import { type MeasuringSystem, sentenceOf } from './measuring-systems.js';
+
+export interface EvaluateEachOptions extends EvaluationPlace {
+  /** Agents of each system that were asked for. */
+  readonly most: number;
+}
+
+/** An event of the evaluation on one of the systems, or the error that ended it there. */
+interface OnSystem {
+  readonly system: MeasuringSystem;
+  readonly event: PluginEvent;
+}
+
+type Ended = Pick<SystemResult, 'partial' | 'failure' | 'result'>;
+
+function endedBy(event: PluginEvent): Ended | undefined {
+  switch (event.kind) {
+    case 'done':
+      return { partial: event.partial, failure: null, result: JSON.parse(event.resultJson) as unknown };
+    case 'failed':
+      return { partial: true, failure: { code: event.code, message: event.message }, result: null };
+    case 'cancelled':
+      return { partial: true, failure: { code: 'cancelled', message: 'it was cancelled' }, result: null };
+    case 'planned':
+    case 'measuring':
+    case 'estimate':
+    case 'note':
+      return undefined;
+  }
+}
+
+/** What an evaluation has told of a system. */
+class Told {
+  readonly #estimates: SystemResult['estimates'] = [];
+  #ended: Ended = { partial: true, failure: { code: 'internal', message: 'it ended without a result' }, result: null };
+
+  constructor(readonly system: MeasuringSystem) {}
+
+  take(event: PluginEvent): void {
+    if (event.kind === 'estimate') {
+      const { model, latencyMs = null, lowMs = null, highMs = null, coverage } = event;
+      this.#estimates.push({ model, latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, coverage });
+    }
+    this.#ended = endedBy(event) ?? this.#ended;
+  }
+
+  result(): SystemResult {
+    const { name, machines, system } = this.system;
+    return {
+      name,
+      fingerprint: system.fingerprint,
+      processor: system.processor,
+      architecture: system.architecture,
+      operating_system: system.operatingSystem,
+      cores: system.cores,
+      memory_bytes: system.memoryBytes,
+      framework: system.framework,
+      framework_version: system.frameworkVersion,
+      threads: system.runOptions.threads,
+      agents: machines.map((machine) => machine.name),
+      estimates: this.#estimates,
+      ...this.#ended,
+    };
+  }
+}
+
+function failureOf(error: unknown): PluginEvent {
+  const code: ErrorCode = error instanceof PlatformError ? error.code : 'internal';
+  return { kind: 'failed', code, message: messageOf(error) };
+}
+
+function note(level: 'info' | 'warning', message: string): PluginEvent {
+  return pluginEventOf({ kind: 'note', level, message });
+}
+
+/** The document, without the plugin's own documents where they are too long together. */
+function withinLimit(result: SystemsResult): SystemsResult {
+  if (JSON.stringify(result).length <= MAX_RESULT_BYTES) return result;
+  return { ...result, systems: result.systems.map((system) => ({ ...system, result: null })) };
+}
+
+/** An event as the followers of all systems see it; undefined for the last one of a system that has a result. */
+function shown({ system, event }: OnSystem, progress: JointProgress): PluginEvent | undefined {
+  const { name } = system;
+  switch (event.kind) {
+    case 'planned':
+      return pluginEventOf({ ...event, summary: `${name}: ${event.summary}` });
+    case 'measuring':
+      return progress.event(name, event);
+    case 'estimate':
+      return { ...event, system: name };
+    case 'note':
+      return note(event.level, `${name}: ${event.message}`);
+    case 'failed':
+      return note('warning', `${name}: ${event.message}`);
+    case 'cancelled':
+    case 'done':
+      return undefined;
+  }
+}
+
+/**
+ * Has a plugin run an evaluation on each of several systems, at the same time. A system that fails leaves the results of
+ * the others: its failure is a part of the document, which is then partial.
+ *
+ * @throws PlatformError `cancelled` after the signal, and what the first system failed with where all of them failed
+ */
+export async function* evaluateEach(
+  evaluation: Evaluation,
+  request: EvaluationRequest,
+  systems: readonly MeasuringSystem[],
+  { most, ...place }: EvaluateEachOptions,
+): AsyncGenerator<PluginEvent> {
+  for (const system of systems) yield note('info', sentenceOf(system, most));
+  const toldOf = new Map(systems.map((system) => [system, new Told(system)]));
+  async function* evaluatedOn(system: MeasuringSystem): AsyncGenerator<OnSystem> {
+    try {
+      for await (const event of evaluateOn(evaluation, request, system, place)) yield { system, event };
+    } catch (error) {
+      throwIfCancelled(place.signal);
+      yield { system, event: failureOf(error) };
+    }
+  }
+  const progress = new JointProgress();
+  for await (const onSystem of merged(systems.map(evaluatedOn))) {
+    toldOf.get(onSystem.system)?.take(onSystem.event);
+    const event = shown(onSystem, progress);
+    if (event !== undefined) yield event;
+  }
+  throwIfCancelled(place.signal);
+  const results = [...toldOf.values()].map((told) => told.result());
+  const failures = results.flatMap(({ name, failure }) => (failure === null ? [] : [{ name, ...failure }]));
+  const [first] = failures;
+  if (first !== undefined && failures.length === results.length) {
+    const reasons = failures.map(({ name, message }) => `${name}: ${message}`);
+    throw new PlatformError(isErrorCode(first.code) ? first.code : 'internal', reasons.join('\n'));
+  }
+  const { manifest, models, unusable } = request.evaluation;
+  const names = [...models, ...unusable].map(({ name }) => name);
+  const document = systemsResultOf({
+    evaluation: manifest.name,
+    plugin: evaluation.name,
+    models: names,
+    systems: results,
+  });
+  const done: EvaluationEvent = {
+    kind: 'done',
+    result: withinLimit(document),
+    partial: results.some(({ partial }) => partial),
+  };
+  yield pluginEventOf(done);
+}

@@ -1,0 +1,40 @@
+import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
+import { spreadAgent } from '../../agent/spread/spread-agent.js';
+import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
+import type { PluginEvent } from '../event.js';
+import type { MeasuringSystem } from './measuring-systems.js';
+import { runPlugin } from './run-plugin.js';
+
+/** Where results go, and when an evaluation ends. */
+export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
+
+/** One agent for all machines of a system, which writes down what users have to know of them. */
+function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
+  const [only, ...others] = machines;
+  if (others.length === 0) return only.agent;
+  return spreadAgent(machines, { tell: (level, message) => notes.push({ kind: 'note', level, message }) });
+}
+
+/**
+ * Has a plugin run an evaluation on a system, whose machines share the work.
+ *
+ * @throws PlatformError as {@link runPlugin}
+ */
+export async function* evaluateOn(
+  evaluation: Evaluation,
+  request: EvaluationRequest,
+  system: MeasuringSystem,
+  { store, signal }: EvaluationPlace,
+): AsyncGenerator<PluginEvent> {
+  const notes: PluginEvent[] = [];
+  const agent = agentOf(system, notes);
+  try {
+    for await (const event of runPlugin(evaluation, request, { agent, store, signal })) {
+      yield* notes.splice(0);
+      yield event;
+    }
+  } catch (error) {
+    yield* notes.splice(0);
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import type { PluginEvent } from '../event.js';
+
+type Measuring = Extract<PluginEvent, { readonly kind: 'measuring' }>;
+
+/** One count of the measurements on several systems, which go on beside each other. */
+export class JointProgress {
+  readonly #latest = new Map<string, Measuring>();
+
+  /** The progress of all after that of one. */
+  event(system: string, measuring: Measuring): PluginEvent {
+    this.#latest.set(system, measuring);
+    const all = [...this.#latest.values()];
+    const lefts = all.flatMap(({ done, total, secondsLeft }) => (done < total ? [secondsLeft] : []));
+    const known = lefts.filter((seconds) => seconds !== undefined);
+    return {
+      kind: 'measuring',
+      done: all.reduce((sum, { done }) => sum + done, 0),
+      total: all.reduce((sum, { total }) => sum + total, 0),
+      label: `${system}: ${measuring.label}`,
+      // The last one to end decides.
+      ...(known.length > 0 && known.length === lefts.length ? { secondsLeft: Math.max(...known) } : {}),
+    };
+  }
+}

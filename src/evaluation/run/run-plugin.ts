@@ -1,0 +1,92 @@
+import { setImmediate } from 'node:timers/promises';
+import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { schemaProblems } from '../../base/schema-problems.js';
+import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
+import {
+  type EvaluationEvent,
+  isFinal,
+  MAX_RESULT_BYTES,
+  type PluginEvent,
+  pluginEventOf,
+  pluginEventSchema,
+} from '../event.js';
+
+/** Time limit for an evaluation to stop. */
+const STOP_LIMIT_MS = 5000;
+
+/** Waits for the plugin, or for a limited time once the plugin was asked to stop. */
+async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
+  const stopLimit = new Promise<never>((_resolve, reject) => {
+    onAbort = (): void => {
+      timer = setTimeout(() => reject(cancellationOf(signal)), STOP_LIMIT_MS);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([answer, stopLimit]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Checks a plugin's event, which is untrusted: a plugin is foreign code. */
+function checked(name: string, told: EvaluationEvent): PluginEvent {
+  const wrong = (problem: string): PlatformError =>
+    new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
+  let event: PluginEvent;
+  try {
+    event = pluginEventOf(told);
+  } catch (error) {
+    throw wrong(messageOf(error));
+  }
+  if (event?.kind === 'done' && event.resultJson.length > MAX_RESULT_BYTES) {
+    throw wrong(`a result of ${event.resultJson.length} characters, more than the limit of ${MAX_RESULT_BYTES}`);
+  }
+  const parsed = pluginEventSchema.safeParse(event);
+  if (parsed.success) return parsed.data;
+  throw wrong(schemaProblems(parsed.error).join('; '));
+}
+
+/**
+ * Has a plugin run an evaluation, and yields its events up to the last one. It ends soon after the signal is aborted,
+ * whatever the plugin does.
+ *
+ * @throws PlatformError as the plugin does, and `internal` where it breaks the rules
+ */
+export async function* runPlugin(
+  evaluation: Evaluation,
+  request: EvaluationRequest,
+  context: EvaluationContext,
+): AsyncGenerator<PluginEvent> {
+  const { signal } = context;
+  const told = evaluation.run(request, context)[Symbol.asyncIterator]();
+  let isAnswering = true;
+  try {
+    for (;;) {
+      isAnswering = false;
+      const next = await untilStopped(told.next(), signal);
+      isAnswering = true;
+      if (next.done === true) {
+        throw new PlatformError(
+          'internal',
+          `the plugin ${evaluation.name} ended without a result; report it to its author`,
+        );
+      }
+      const event = checked(evaluation.name, next.value);
+      yield event;
+      if (isFinal(event)) return;
+      // Other work gets its turn between events.
+      await setImmediate();
+      throwIfCancelled(signal);
+    }
+  } finally {
+    const ended = Promise.resolve(told.return?.()).catch(() => undefined);
+    // A plugin that hangs does not block the caller.
+    if (isAnswering) await untilStopped(ended, AbortSignal.abort()).catch(() => undefined);
+  }
+}

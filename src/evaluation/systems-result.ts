@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+const FORMAT = 'systems/1';
+
+const ms = z.number().nonnegative().nullable();
+
+const estimateSchema = z.strictObject({
+  model: z.string(),
+  latency_ms: ms.describe('null where nothing is known'),
+  low_ms: ms,
+  high_ms: ms,
+  coverage: z.number().min(0).max(1).describe('Share of it that was measured'),
+});
+
+const systemSchema = z.strictObject({
+  name: z.string().describe('What distinguishes it from the other systems, in a few words'),
+  fingerprint: z.string(),
+  processor: z.string(),
+  architecture: z.string(),
+  operating_system: z.string(),
+  cores: z.int(),
+  memory_bytes: z.number(),
+  framework: z.string(),
+  framework_version: z.string(),
+  threads: z.int(),
+  agents: z.array(z.string()).describe('Addresses of the agents that measured, those that ended included'),
+  estimates: z.array(estimateSchema).describe('In the order of the models'),
+  partial: z.boolean().describe('A part of its result is missing'),
+  failure: z
+    .strictObject({ code: z.string(), message: z.string() })
+    .nullable()
+    .describe('Why it has no result; null where it has one'),
+  result: z
+    .unknown()
+    .describe("The plugin's own result document; null where there is none, or where all of them together are too long"),
+});
+
+/** The result of an evaluation that was measured on each of several systems. */
+export const systemsResultSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  evaluation: z.string().describe('Name of the evaluation, as its manifest has it'),
+  plugin: z.string(),
+  models: z.array(z.string()),
+  systems: z.array(systemSchema).min(1),
+});
+
+export type SystemsResult = z.infer<typeof systemsResultSchema>;
+export type SystemResult = SystemsResult['systems'][number];
+
+/** The result of an evaluation on its systems. */
+export function systemsResultOf(content: Omit<SystemsResult, 'format'>): SystemsResult {
+  return { format: FORMAT, ...content };
+}
+
+/** The document where it is one of this kind; undefined for the document of a plugin. */
+export function systemsResultIn(document: unknown): SystemsResult | undefined {
+  return systemsResultSchema.safeParse(document).data;
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TABLE_EXPORTERS } from '../../src/base/exporters/index.js';
+import { shownSystems } from '../../src/cli/shown-systems.js';
+import { type SystemResult, systemsResultOf } from '../../src/evaluation/systems-result.js';
+import { assertOfSchema } from '../schemas/validator.js';
+
+function systemOf(name: string, changes: Partial<SystemResult> = {}): SystemResult {
+  return {
+    name,
+    fingerprint: name.padEnd(64, '0'),
+    processor: `processor ${name}`,
+    architecture: 'x64',
+    operating_system: 'Linux 6.1',
+    cores: 4,
+    memory_bytes: 2 ** 34,
+    framework: 'onnxruntime',
+    framework_version: '1.30.0',
+    threads: 1,
+    agents: [`${name}:7070`],
+    estimates: [],
+    partial: false,
+    failure: null,
+    result: { any: 'document' },
+    ...changes,
+  };
+}
+
+const document = systemsResultOf({
+  evaluation: 'nightly',
+  plugin: 'dlbricks',
+  models: ['resnet18', 'bert'],
+  systems: [
+    systemOf('fast', {
+      estimates: [
+        { model: 'resnet18', latency_ms: 10, low_ms: 9, high_ms: 11, coverage: 1 },
+        { model: 'bert', latency_ms: 25.5, low_ms: null, high_ms: null, coverage: 0.5 },
+      ],
+      partial: true,
+    }),
+    systemOf('slow', { failure: { code: 'unavailable', message: 'nobody answers' }, partial: true, result: null }),
+  ],
+});
+
+const shown = shownSystems(document);
+
+function text(width?: number): string {
+  return shown?.text({ color: false, width }) ?? '';
+}
+
+describe('the result of an evaluation on several systems', () => {
+  it('is a table of models by systems for people, with the reason of a failure', () => {
+    assert.match(text(), /│ model +│ +fast \(ms\) +│ slow \(ms\) +│/);
+    assert.match(text(), /│ resnet18 │ +10\.00 ± 10\.0 % │ +- │/);
+    assert.match(text(), /│ bert +│ +part: 25\.50 │ +- │/);
+    assert.match(text(), /^slow: failed: nobody answers$/m);
+    assert.match(text(), /^fast: processor fast, 1 thread of 4 cores, onnxruntime 1\.30\.0; measured by fast:7070$/m);
+  });
+
+  it('leaves out systems that a terminal has no room for, and says so', () => {
+    const narrow = text(30);
+    assert.match(narrow, /too narrow\s+for: slow \(ms\)/);
+    for (const line of narrow.split('\n')) assert.ok(line.length <= 30, line);
+  });
+
+  it('is exported with a record for each model on each system, also where it has no latency', () => {
+    assert.ok(shown !== undefined);
+    const [header, ...rows] = TABLE_EXPORTERS.csv(shown.result()).trimEnd().split('\r\n');
+    assert.match(header ?? '', /^model,system,latency_ms,low_ms,high_ms,coverage,reason,fingerprint,processor,/);
+    assert.deepEqual(
+      rows.map((row) => row.split(',').slice(0, 7)),
+      [
+        ['resnet18', 'fast', '10', '9', '11', '1', ''],
+        ['resnet18', 'slow', '', '', '', '', 'nobody answers'],
+        ['bert', 'fast', '25.5', '', '', '0.5', ''],
+        ['bert', 'slow', '', '', '', '', 'nobody answers'],
+      ],
+    );
+    const markdown = TABLE_EXPORTERS.markdown(shown.result());
+    assert.match(markdown, /^\| resnet18 \| fast \| 10\.00 ± 10\.0 % \| 100 % \|$/m);
+    assert.match(markdown, /^- slow: failed: nobody answers$/m);
+  });
+
+  it('is a document by its published schema', () => {
+    assert.ok(shown !== undefined);
+    assertOfSchema('systems', JSON.parse(TABLE_EXPORTERS.json(shown.result())));
+  });
+
+  it('is nothing else: the document of a plugin is left to the plugin', () => {
+    assert.equal(shownSystems({ models: [] }), undefined);
+    assert.equal(shownSystems(undefined), undefined);
+  });
+});
