@@ -31,8 +31,13 @@ export interface AgentDirectory {
    */
   choose(unmet: Unmet): RegisteredAgent;
 
-  /** All fitting agents, the one that was chosen the longest time ago first. @throws PlatformError as {@link choose} */
-  chooseAll(unmet: Unmet): readonly [RegisteredAgent, ...RegisteredAgent[]];
+  /**
+   * All fitting agents, the one that was chosen the longest time ago first.
+   *
+   * @param used so many of them will do the work, from the first on; the others count as not chosen
+   * @throws PlatformError as {@link choose}
+   */
+  chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
 }
 
 /** A directory in which agents register. */
@@ -126,9 +131,9 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
 
     choose: (unmet) => chosen(fitting(unmet)[0]),
 
-    chooseAll(unmet) {
+    chooseAll(unmet, used) {
       const [first, ...rest] = fitting(unmet);
-      return [chosen(first), ...rest.map(chosen)];
+      return [chosen(first), ...rest.map((entry, index) => (index + 1 < used ? chosen(entry) : entry.agent))];
     },
 
     register(offer) {

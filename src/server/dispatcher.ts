@@ -269,8 +269,9 @@ export class Dispatcher {
   /** Where several are asked for, all that fit: which of them are of one system, only they know. */
   #choose(requirements: Requirements): readonly [RegisteredAgent, ...RegisteredAgent[]] {
     const { agents } = this.options;
+    const { most } = requirements.agents;
     const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
-    return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet);
+    return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, most);
   }
 
   /** An evaluation that was submitted to another server. */

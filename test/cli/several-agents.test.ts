@@ -46,22 +46,30 @@ async function coverageIn(place: Workplace, file: string): Promise<number | unde
 }
 
 describe('several agents in processes of their own', deadline, () => {
-  it('share an evaluation, and do the work of one that is killed in the middle', async (t) => {
-    const { place, client, agents, addresses, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime']);
-    const command = place.start([...evaluate, '--agents', 'all', '--export-json', 'report.json']);
-    await command.said(/2 agents with .*: /);
-    await until(async () => {
-      const [evaluation] = await client.list(1);
-      const last = evaluation && (await client.get(evaluation.id)).last?.event;
-      return last?.kind === 'measuring' && last.done >= 2 && last.done < last.total;
+  for (const [end, signal] of [
+    ['is killed', 'SIGKILL'],
+    ['is suspended', 'SIGSTOP'],
+  ] as const) {
+    it(`share an evaluation, and do the work of one that ${end} in the middle`, async (t) => {
+      const { place, client, agents, addresses, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime']);
+      const command = place.start([...evaluate, '--agents', 'all', '--export-json', 'report.json']);
+      await command.said(/2 agents with .*: /);
+      await until(async () => {
+        const [evaluation] = await client.list(1);
+        const last = evaluation && (await client.get(evaluation.id)).last?.event;
+        return last?.kind === 'measuring' && last.done >= 2 && last.done < last.total;
+      });
+      agents[1]?.process.kill(signal);
+      const { stderr, code } = await command.ended;
+      assert.equal(code, 0, stderr);
+      assert.match(
+        stderr,
+        /2 machines differ by [\d.]+ % \(standard deviation\) in the time of the same 2 measurements/,
+      );
+      assert.match(stderr, new RegExp(`warning: the agent at ${addresses[1]} is left out, the others do its work: `));
+      assert.equal(await coverageIn(place, 'report.json'), 1);
     });
-    agents[1]?.process.kill('SIGKILL');
-    const { stderr, code } = await command.ended;
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /2 machines differ by [\d.]+ % \(standard deviation\) in the time of the same 2 measurements/);
-    assert.match(stderr, new RegExp(`warning: the agent at ${addresses[1]} is left out, the others do its work: `));
-    assert.equal(await coverageIn(place, 'report.json'), 1);
-  });
+  }
 
   it('have an estimate for each of their systems, in one table and one document', async (t) => {
     const { place, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime-web']);

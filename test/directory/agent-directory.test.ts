@@ -84,19 +84,18 @@ describe('a choice', () => {
     assert.deepEqual(chosen, ['10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
   });
 
-  test('of all has every agent that fits, the one that was idle for longest first', () => {
+  test('of all has every agent that fits, and puts those first whose turn it is', () => {
     const { directory } = directoryWithClock();
     const hosts = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
     for (const [index, host] of hosts.entries()) directory.register(offer({ address: `${host}:1`, cores: index + 1 }));
+    const all = (unmet: Unmet, used: number) => directory.chooseAll(unmet, used).map(({ cores }) => cores);
     directory.choose(ANY);
-    const all = (unmet: Unmet) => directory.chooseAll(unmet).map(({ address }) => address);
-    assert.deepEqual(all(ANY), ['10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
-    assert.deepEqual(
-      all(({ cores }) => (cores < 2 ? ['too few'] : [])),
-      ['10.0.0.2:1', '10.0.0.3:1'],
-    );
-    assert.equal(directory.choose(ANY).address, '10.0.0.1:1');
-    assert.throws(() => directory.chooseAll(() => ['wrong']), refusal('unsupported', /no agent meets/));
+    assert.deepEqual(all(ANY, 2), [2, 3, 1]);
+    assert.deepEqual(all(ANY, 1), [1, 2, 3]);
+    assert.deepEqual(all(ANY, Infinity), [2, 3, 1]);
+    const atLeastTwo: Unmet = ({ cores }) => (cores < 2 ? ['too few'] : []);
+    assert.deepEqual(all(atLeastTwo, 1), [2, 3]);
+    assert.throws(() => all(() => ['wrong'], 1), refusal('unsupported', /no agent meets/));
   });
 
   test('among none says how to start one', () => {

@@ -74,7 +74,7 @@ export function largestOf([first, ...rest]: FoundSystems['systems']): MeasuringS
   return rest.reduce((best, system) => (system.machines.length > best.machines.length ? system : best), first);
 }
 
-/** The same with so many agents at most, those that were idle for longest. */
+/** The same with so many agents at most, the first ones. */
 export function withAgents(system: MeasuringSystem, most: number): MeasuringSystem {
   const [first, ...rest] = system.machines;
   return { ...system, machines: [first, ...rest.slice(0, most - 1)] };

@@ -45,7 +45,7 @@ async function* eventsOf(
     describeRun(loaded, systems);
     const places = { store, signal };
     if (placement === 'each') {
-      // In the same order each time, whichever agent was idle for longest.
+      // In the same order each time, whichever agent's turn it is.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
       yield* evaluateEach(evaluation, request, limited, { ...places, most });
