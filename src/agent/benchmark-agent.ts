@@ -73,7 +73,9 @@ export interface TraceOptions {
 export interface MachineSpread {
   /** Machines that were compared and measure; at least two. */
   readonly machines: number;
-  /** Standard deviation between them of the time that the same benchmarks take, relative to its mean: 0.02 is 2 %. */
+  /** Benchmarks that they were compared by. */
+  readonly benchmarks: number;
+  /** Standard deviation between them of the time that these benchmarks take, relative to its mean: 0.02 is 2 %. */
   readonly relative: number;
 }
 

@@ -7,7 +7,7 @@ import type { Plugin } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { type EstimateEvent, type EvaluationOutcome, resultOf, resultText } from './evaluations.js';
 import type { OwnedHost } from './host.js';
-import { shownSystems } from './shown-systems.js';
+import { shownSystems, type ShowOne } from './shown-systems.js';
 
 function ms(value: number | undefined): string {
   return value === undefined ? '' : value.toPrecision(4);
@@ -69,8 +69,8 @@ export async function showOutcome(
 ): Promise<void> {
   const { done } = outcome;
   const document = done.resultJson === undefined ? undefined : resultOf(done);
-  const ofPlugin = evaluationOf(plugin, plugins)?.show?.(document, { wide });
-  const shown = shownSystems(document) ?? ofPlugin ?? shownEstimates(outcome);
+  const show: ShowOne = (one) => evaluationOf(plugin, plugins)?.show?.(one, { wide });
+  const shown = shownSystems(document, wide ? show : undefined) ?? show(document) ?? shownEstimates(outcome);
   await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
   if (json) host.print(resultText(done));
   if (done.partial) host.setExitCode(EXIT_PARTIAL);

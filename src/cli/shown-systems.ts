@@ -50,6 +50,9 @@ const ROW_COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
+/** How a plugin shows its own document. */
+export type ShowOne = (document: unknown) => ShownResult | undefined;
+
 /** A row for each model, a column for each system. */
 function columnsOf(systems: readonly SystemResult[]): readonly Column<string>[] {
   return [
@@ -100,8 +103,13 @@ function tableResultOf(document: SystemsResult): TableResult {
   };
 }
 
-/** The result of an evaluation on several systems: models by systems for people, a record for each of both in exports. */
-export function shownSystems(document: unknown): ShownResult | undefined {
+/**
+ * The result of an evaluation on several systems: models by systems for people, a record for each of both in exports.
+ *
+ * @param showOne shows the document of the plugin of one system as well; without it, that is left to exports
+ * @returns undefined for a document of another kind
+ */
+export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult | undefined {
   const systems = systemsResultIn(document);
   if (systems === undefined) return undefined;
   return {
@@ -121,6 +129,10 @@ export function shownSystems(document: unknown): ShownResult | undefined {
         ...leftOutLines(fitted, width),
         ...failureLines(systems.systems).map((line) => yellow(wrapped(line))),
         ...systems.systems.map((system) => wrapped(systemLine(system))),
+        ...systems.systems.flatMap(({ name, result }) => {
+          const shown = showOne?.(result)?.text({ color, width });
+          return shown === undefined ? [] : ['', bold(oneLine(name)), shown.trimEnd()];
+        }),
       ];
       return `${lines.join('\n')}\n`;
     },

@@ -8,20 +8,29 @@ const spreadSchema = z.strictObject({
   /** The fingerprint. */
   system: z.string(),
   machines: z.int().min(2),
+  benchmarks: z.int().min(1),
   relative: z.number().nonnegative(),
   comparedAt: z.iso.datetime(),
 });
 
-const MACHINE_SPREADS: CollectionDefinition<z.infer<typeof spreadSchema>> = {
+type StoredSpread = z.infer<typeof spreadSchema>;
+
+const MACHINE_SPREADS: CollectionDefinition<StoredSpread> = {
   name: 'machine_spreads',
   schema: spreadSchema,
   key: ['system'],
   indexes: [],
 };
 
+function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
+  if (stored === undefined) return undefined;
+  const { machines, benchmarks, relative } = stored;
+  return { machines, benchmarks, relative };
+}
+
 /**
- * How far the machines of a system differ: as the agent has found now, which is kept, else as was found last. A store
- * does not say which machine a measurement is of, so that what is known of the system is true of each.
+ * How far the machines of a system differ: as the agent has found now, which is kept, or as was found before by more
+ * benchmarks. A store does not say which machine a measurement is of, so that what is known of the system is true of each.
  *
  * @returns undefined where machines of this system were never compared
  * @throws PlatformError as the store does
@@ -32,10 +41,8 @@ export async function machineSpreadOf(
 ): Promise<MachineSpread | undefined> {
   const spreads = store.collection(MACHINE_SPREADS);
   const found = agent.machineSpread?.();
-  if (found !== undefined) {
-    await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
-    return found;
-  }
-  const known = await spreads.get({ system });
-  return known && { machines: known.machines, relative: known.relative };
+  const stored = await spreads.get({ system });
+  if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) return spreadIn(stored);
+  await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
+  return found;
 }

@@ -5,6 +5,7 @@ import { reportOf } from '../../plugins/dlbricks/report/report.js';
 import type { EvaluationOutcome } from '../../src/cli/evaluations.js';
 import type { OwnedHost } from '../../src/cli/host.js';
 import { showOutcome } from '../../src/cli/show-outcome.js';
+import { systemsResultOf } from '../../src/evaluation/systems-result.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { recordingHost } from '../plugins/dlbricks/commands/command-host.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
@@ -19,10 +20,10 @@ function outcomeWith(resultJson: string | undefined): EvaluationOutcome {
   };
 }
 
-async function shown(outcome: EvaluationOutcome, plugin = 'dlbricks', json = false): Promise<string> {
+async function shown(outcome: EvaluationOutcome, plugin = 'dlbricks', json = false, wide = false): Promise<string> {
   const host = recordingHost(createFakeAgent({ latencyOf: () => 1 }));
   const outputs = { exports: [], quiet: false };
-  const options = { plugin, plugins: [dlbricks], outputs, json, wide: false };
+  const options = { plugin, plugins: [dlbricks], outputs, json, wide };
   await showOutcome(outcome, options, host as unknown as OwnedHost);
   return host.printed.join('');
 }
@@ -37,6 +38,25 @@ describe('the result of an evaluation', () => {
 
   it('is the document where that is asked for', async () => {
     assert.deepEqual(JSON.parse(await shown(outcomeWith(JSON.stringify(report)), 'dlbricks', true)), report);
+  });
+
+  it('on several systems is a table of all, and with --wide the table of its plugin for each as well', async () => {
+    const { fingerprint, ...system } = report.system;
+    const named = ['fast', 'slow'].map((name) => {
+      const { processor, architecture, operating_system, cores, memory_bytes, framework, framework_version } = system;
+      const facts = { processor, architecture, operating_system, cores, memory_bytes, framework, framework_version };
+      const estimates = [{ model: 'vague', latency_ms: 10, low_ms: 2, high_ms: 18, coverage: 1 }];
+      const measured = { agents: [], estimates, partial: false, failure: null, result: report };
+      return { name, fingerprint, ...facts, threads: 1, ...measured };
+    });
+    const all = systemsResultOf({ evaluation: 'e', plugin: 'dlbricks', models: ['vague'], systems: named });
+    const outcome = outcomeWith(JSON.stringify(all));
+    const short = await shown(outcome);
+    assert.match(short, /│ model │ +fast \(ms\) │ +slow \(ms\) │/);
+    assert.doesNotMatch(short, /wide intervals/);
+    const wide = await shown(outcome, 'dlbricks', false, true);
+    assert.equal(wide.match(/^warning: wide intervals: vague/gm)?.length, 2);
+    assert.match(wide, /^slow$/m);
   });
 
   for (const [what, outcome, plugin] of [

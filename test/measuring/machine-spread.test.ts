@@ -1,27 +1,38 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { MachineSpread } from '../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { machineSpreadOf } from '../../src/measuring/machine-spread.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { sampleSystem, SYSTEM } from '../store/sample-measurement.js';
 
 const one = createFakeAgent({ latencyOf: () => 1 });
-const several = (relative: number) => ({ ...one, machineSpread: () => ({ machines: 3, relative }) });
+const several = (spread: MachineSpread | undefined) => ({ ...one, machineSpread: () => spread });
+
+const first = { machines: 3, benchmarks: 10, relative: 0.05 };
 
 describe('how far the machines of a system differ', () => {
-  it('is what the agent found last, also for evaluations of one machine, since they use what others measured', async () => {
+  it('is what the agent found, also for evaluations of one machine, since they use what others measured', async () => {
     const store = await openMemoryStore();
     assert.equal(await machineSpreadOf(SYSTEM, { agent: one, store }), undefined);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(0.05), store }), { machines: 3, relative: 0.05 });
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(0.02), store }), { machines: 3, relative: 0.02 });
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), { machines: 3, relative: 0.02 });
-    const nothingMeasured = { ...one, machineSpread: () => undefined };
-    assert.equal((await machineSpreadOf(SYSTEM, { agent: nothingMeasured, store }))?.relative, 0.02);
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(first), store }), first);
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), first);
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(undefined), store }), first);
+  });
+
+  it('is what was found last, unless by fewer benchmarks', async () => {
+    const store = await openMemoryStore();
+    const again = { ...first, relative: 0.02 };
+    for (const agent of [several(first), several(again)]) await machineSpreadOf(SYSTEM, { agent, store });
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), again);
+    const rough = { ...first, benchmarks: 1, relative: 0.5 };
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(rough), store }), again);
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), again);
   });
 
   it('is of no other system', async () => {
     const store = await openMemoryStore();
-    await machineSpreadOf(SYSTEM, { agent: several(0.05), store });
+    await machineSpreadOf(SYSTEM, { agent: several(first), store });
     assert.equal(await machineSpreadOf(sampleSystem({ cores: 64 }), { agent: one, store }), undefined);
   });
 });

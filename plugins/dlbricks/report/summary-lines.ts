@@ -160,12 +160,11 @@ function spreadLines({ summary, settings }: Report): string[] {
 }
 
 /** How far the machines differ, where there are several. */
-function machineLines({ summary }: Report): string[] {
+function machineLines({ summary, settings }: Report): string[] {
   const { machines, machine_spread_percent: spread } = summary;
   if (machines === null || spread === null) return [];
-  return [
-    `${machines} machines of this kind differ by ${percent(spread)} (standard deviation), which intervals contain`,
-  ];
+  const contained = settings.cut === 'kernel' ? ', which intervals contain' : '';
+  return [`${machines} machines of this kind differ by ${percent(spread)} (standard deviation)${contained}`];
 }
 
 const LAYER_CUT =

@@ -96,6 +96,6 @@ export function compareMachines<Machine>(compared: readonly Compared<Machine>[])
   return {
     requests: common.length,
     outliers: differences.filter(isOut).map(({ machine, difference }) => ({ machine, difference })),
-    spread: { machines: alike.length, relative: relativeDeviation(alike) },
+    spread: { machines: alike.length, benchmarks: common.length, relative: relativeDeviation(alike) },
   };
 }

@@ -37,7 +37,7 @@ describe('machines that are compared', () => {
 
   it('are compared by what succeeded on all of them', () => {
     const { spread, requests } = compared([4, 100], [4, undefined]);
-    assert.deepEqual([spread, requests], [{ machines: 2, relative: 0 }, 1]);
+    assert.deepEqual([spread, requests], [{ machines: 2, benchmarks: 1, relative: 0 }, 1]);
     assert.deepEqual(compared([4, undefined], [undefined, 4]), { requests: 0, outliers: [], spread: undefined });
   });
 

@@ -70,7 +70,7 @@ describe('identical machines', () => {
     assertAll(await measuredBy(agent, bricks), bricks);
     assert.equal(a.measured.length + b.measured.length, BRICKS + 2 * CHECKED);
     for (const { measured } of [a, b]) assert.ok(measured.length > CHECKED, 'one of them did nothing');
-    assert.deepEqual(agent.machineSpread?.(), { machines: 2, relative: 0 });
+    assert.deepEqual(agent.machineSpread?.(), { machines: 2, benchmarks: 10, relative: 0 });
     assert.deepEqual(told, [
       {
         level: 'info',

@@ -9,6 +9,7 @@ import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import type { BenchmarkAgent, MeasureOptions } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
@@ -71,6 +72,19 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
 }
 
 describe('an evaluation', () => {
+  test('has the same estimates where several machines share it, and says how far these differ', async () => {
+    const machine = (name: string) => ({ name, agent: createFakeAgent({ latencyOf: latencyBySignature }) });
+    const machines = [machine('a'), machine('b')];
+    const agent = spreadAgent(machines, { tell: () => {} });
+    const shared = await run(requestFor(models), { agent, store: await openMemoryStore() });
+    const alone = await run(requestFor(models), { agent: machine('c').agent, store: await openMemoryStore() });
+    const estimatesOf = ({ result }: Recorded) => result.models.map(({ estimate }) => estimate);
+    assert.deepEqual(estimatesOf(shared), estimatesOf(alone));
+    assert.deepEqual(shared.result.machines, { machines: 2, benchmarks: 1, relative: 0 });
+    assert.equal(alone.result.machines, undefined);
+    for (const { agent: one } of machines) assert.ok(one.measured.length > 0);
+  });
+
   test('counts its measurements from the first event to the last, without going back', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const request = requestFor(models, { measureEndToEnd: true });
