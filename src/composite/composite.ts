@@ -24,8 +24,8 @@ export interface Composite {
   readonly benchmark: Benchmark;
   /** For each brick the names of its nodes. */
   readonly nodesOf: readonly (readonly string[])[];
-  /** Nodes with almost no work. Their time by the profile is the cost of the profile. */
-  readonly idleNodes: readonly string[];
+  /** By their number of inputs, nodes with almost no work that run one right after another; see {@link IDLE_INPUTS}. */
+  readonly idleNodes: ReadonlyMap<number, readonly string[]>;
 }
 
 /** The file version that composites have; the one of bricks. */
@@ -41,6 +41,15 @@ const STILL_WARM = 4;
 const PADDING_ROW = 1024;
 
 const JOINED = 'joined';
+
+/**
+ * Numbers of inputs that idle nodes have. Their time by the profile shows what the profile costs: it also describes each
+ * input within a node's time.
+ */
+export const IDLE_INPUTS = [1, 4] as const;
+
+/** Idle nodes of each number, so many that the mean of their times is much more exact than the profile's microseconds. */
+const IDLE_NODES = 16;
 
 /** A value that a brick has written. */
 interface Written extends TensorType {
@@ -68,6 +77,17 @@ interface Chain {
   length: number;
   /** Newest first. */
   written: readonly Written[];
+}
+
+/** A node that reads the shape of a value, under its own name. */
+function shapeNode(name: string, input: string): Node {
+  return { name, opType: 'Shape', domain: '', inputs: [input], outputs: [name], attributes: [] };
+}
+
+/** A node that joins as many times the same few integers, under its own name. */
+export function idleNode(name: string, integers: string, inputs: number): Node {
+  const ends = { inputs: Array.from({ length: inputs }, () => integers), outputs: [name] };
+  return { name, opType: 'Concat', domain: '', attributes: [int('axis', 0)], ...ends };
 }
 
 class CompositeBuilder {
@@ -171,21 +191,20 @@ class CompositeBuilder {
       const attributes = [int('to', ELEMENT_TYPES[UNPACKED].code)];
       return { name: `${end}.wide`, opType: 'Cast', domain: '', inputs: [end], outputs: [`${end}_wide`], attributes };
     });
-    const idle = ends.map((end, index): Node => {
-      return {
-        name: `idle${index}`,
-        opType: 'Shape',
-        domain: '',
-        inputs: [this.#packed.has(end) ? `${end}_wide` : end],
-        outputs: [`shape${index}`],
-        attributes: [],
-      };
-    });
+    const shapes = ends.map((end, index) => shapeNode(`shape${index}`, this.#packed.has(end) ? `${end}_wide` : end));
+    const idleNodes = new Map(
+      IDLE_INPUTS.map((inputs) => [inputs, Array.from({ length: IDLE_NODES }, (_, i) => `idle${inputs}.${i}`)]),
+    );
+    // The first runs after a kernel, which may have taken the caches for itself.
+    const idle = [
+      idleNode('first', 'shape0', 1),
+      ...[...idleNodes].flatMap(([inputs, names]) => names.map((name) => idleNode(name, 'shape0', inputs))),
+    ];
     const join: Node = {
       name: 'join',
       opType: 'Concat',
       domain: '',
-      inputs: idle.flatMap(({ outputs }) => outputs),
+      inputs: [...shapes, ...idle].flatMap(({ outputs }) => outputs),
       outputs: [JOINED],
       attributes: [int('axis', 0)],
     };
@@ -205,7 +224,7 @@ class CompositeBuilder {
           ...(padding === undefined ? [] : [padding]),
           ...this.#chains.toReversed().flatMap(({ nodes }) => nodes),
           ...casts,
-          ...idle.toReversed(),
+          ...[...shapes, ...idle].toReversed(),
           join,
         ],
         inputs: inputs.map(({ name }) => name),
@@ -217,7 +236,7 @@ class CompositeBuilder {
     return {
       benchmark: { signature: signatureOf(model), model, inputs },
       nodesOf: this.#nodesOf,
-      idleNodes: idle.map(({ name }) => name),
+      idleNodes,
     };
   }
 

@@ -97,7 +97,25 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.deepEqual(tanh?.inputs, relu?.outputs);
     // One producer, and one end without a reader.
     assert.equal(composed.nodes.filter(({ opType }) => opType === 'Add').length, 1);
-    assert.equal(composite.idleNodes.length, 1);
+    const shapes = composed.nodes.filter(({ name, opType }) => opType === 'Shape' && name.startsWith('shape'));
+    assert.deepEqual(
+      shapes.map(({ inputs }) => inputs),
+      [tanh?.outputs],
+    );
+  });
+
+  test('has idle nodes of two numbers of inputs, one right after another, and after another node with no work', () => {
+    const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
+    const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;
+    const names = [...composite.idleNodes.values()].flat();
+    const at = nodes.findIndex(({ name }) => name === 'first');
+    const idle = nodes.slice(at - names.length, at);
+    assert.deepEqual(
+      idle.map(({ name }) => name),
+      names.toReversed(),
+    );
+    assert.deepEqual(new Set(idle.map(({ inputs }) => inputs.length)), new Set([1, 4]));
+    assert.ok(idle.every(({ inputs }) => inputs.every((input) => input === 'shape0')));
   });
 
   test('makes an index or a positive number for a brick that needs one, and takes no other value for it', () => {

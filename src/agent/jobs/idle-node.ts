@@ -1,33 +1,47 @@
 import type { RunOptions } from '../../measurement/system.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { idleNode } from '../../composite/composite.js';
+import { int } from '../../onnx/model/make-attributes.js';
 import { encodeModelToBytes } from '../../onnx/write/write-model.js';
-import type { Node } from '../../onnx/model/model.js';
+import type { DeclaredType, Node } from '../../onnx/model/model.js';
 import type { MeasureContext } from './measure-benchmark.js';
 
-/** Nodes of the longer of two graphs; enough that their time shows beside the call's. */
-const NODES = 200;
+/** Idle nodes of two graphs; so many more in one that their time shows beside the call's. */
+const [MANY, FEW] = [200, 2];
 
 const RUNS = 60;
 
 /** Warm-up runs: in the first ones the runtime learns how much memory it needs. */
 const DROPPED = 10;
 
-/** A chain of nodes on one number. */
-function chainOf(length: number): Uint8Array {
-  const nodes = Array.from({ length }, (_, index): Node => {
-    const ends = { inputs: [`x${index}`], outputs: [`x${index + 1}`] };
-    return { name: `idle${index}`, opType: 'Relu', domain: '', attributes: [], ...ends };
-  });
-  const type = { elementType: 'float32', dims: [1] } as const;
-  const types = new Map([`x0`, `x${length}`].map((name) => [name, type]));
-  const graph = { name: 'chain', nodes, inputs: ['x0'], outputs: [`x${length}`], initializers: new Map(), types };
-  return encodeModelToBytes({ source: 'chain', irVersion: 10, opsets: new Map([['', 14]]), graph });
+/** Idle nodes of a composite, one right after another, and nothing else. */
+function idleNodes(count: number, inputs: number): Uint8Array {
+  const names = Array.from({ length: count }, (_, index) => `idle${index}`);
+  const join: Node = {
+    name: 'joined',
+    opType: 'Concat',
+    domain: '',
+    inputs: names,
+    outputs: ['joined'],
+    attributes: [int('axis', 0)],
+  };
+  const types = new Map<string, DeclaredType>([
+    ['x', { elementType: 'int64', dims: [1] }],
+    ['joined', { elementType: 'int64', dims: [count * inputs] }],
+  ]);
+  const nodes = [...names.map((name) => idleNode(name, 'x', inputs)), join];
+  const graph = { name: 'idle', nodes, inputs: ['x'], outputs: ['joined'], initializers: new Map(), types };
+  return encodeModelToBytes({ source: 'idle nodes', irVersion: 10, opsets: new Map([['', 14]]), graph });
 }
 
-async function runMsOf(length: number, runOptions: RunOptions, { predictor, nowNs }: MeasureContext): Promise<number> {
-  const model = await predictor.open({ kind: 'bytes', bytes: chainOf(length) }, runOptions);
+async function runMsOf(
+  graph: Uint8Array,
+  runOptions: RunOptions,
+  { predictor, nowNs }: MeasureContext,
+): Promise<number> {
+  const model = await predictor.open({ kind: 'bytes', bytes: graph }, runOptions);
   try {
-    const run = model.prepare(new Map([['x0', { elementType: 'float32', dims: [1], bytes: new Uint8Array(4) }]]));
+    const run = model.prepare(new Map([['x', { elementType: 'int64', dims: [1], bytes: new Uint8Array(8) }]]));
     const times: number[] = [];
     for (let runs = 0; runs < RUNS; runs++) {
       const startNs = nowNs();
@@ -44,15 +58,22 @@ async function runMsOf(length: number, runOptions: RunOptions, { predictor, nowN
 const known = new Map<string, number>();
 
 /**
- * The time in which the runtime executes a node with almost no work, without a profile. A kernel's own time by the
+ * The time in which the runtime executes an idle node of a composite, without a profile. A kernel's own time by the
  * profile does not include this overhead. Milliseconds, tens of microseconds at most.
+ *
+ * @param inputs of the node
  */
-export async function unwatchedNodeMs(runOptions: RunOptions, context: MeasureContext): Promise<number> {
-  const key = JSON.stringify(runOptions);
+export async function unwatchedNodeMs(
+  inputs: number,
+  runOptions: RunOptions,
+  context: MeasureContext,
+): Promise<number> {
+  const key = JSON.stringify([inputs, runOptions]);
   const found = known.get(key);
   if (found !== undefined) return found;
-  const [long, short] = [await runMsOf(NODES, runOptions, context), await runMsOf(1, runOptions, context)];
-  const ms = Math.max(0, long - short) / (NODES - 1);
+  const many = await runMsOf(idleNodes(MANY, inputs), runOptions, context);
+  const few = await runMsOf(idleNodes(FEW, inputs), runOptions, context);
+  const ms = Math.max(0, many - few) / (MANY - FEW);
   known.set(key, ms);
   return ms;
 }

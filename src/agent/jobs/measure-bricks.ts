@@ -1,5 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
-import { type Composite, compositeOf } from '../../composite/composite.js';
+import { type Composite, compositeOf, IDLE_INPUTS } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
@@ -26,40 +26,58 @@ function durationOf(durations: ReadonlyMap<string, number>, node: string): numbe
   throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
 }
 
-/** The cost of the profile per node: the time of an idle node by the profile, less its time without a profile; ms. */
-function watchingMs(composite: Composite, runs: readonly ReadonlyMap<string, number>[], unwatchedMs: number): number {
-  const idle = runs.flatMap((durations) => composite.idleNodes.map((node) => durationOf(durations, node)));
-  return Math.max(0, trimmedMean(idle) - unwatchedMs);
+/** What the profile adds to the time of a node with so many inputs; ms. */
+type ProfileCost = (inputs: number) => number;
+
+/**
+ * The cost of the profile: the time of idle nodes by the profile, less their time without a profile. It is linear in the
+ * number of inputs, since the profile describes each of them.
+ */
+function profileCost(
+  { idleNodes }: Composite,
+  runs: readonly ReadonlyMap<string, number>[],
+  unwatchedMs: UnwatchedMs,
+): ProfileCost {
+  const [few, many] = IDLE_INPUTS;
+  const costOf = (inputs: number): number => {
+    const watched = runs.flatMap((run) => (idleNodes.get(inputs) ?? []).map((node) => durationOf(run, node)));
+    return Math.max(0, trimmedMean(watched) - (unwatchedMs.get(inputs) ?? 0));
+  };
+  const ofFew = costOf(few);
+  const perInput = Math.max(0, costOf(many) - ofFew) / (many - few);
+  return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
 }
 
-/** Kernels that were watched while one was executed: itself, and those of its subgraphs as often as they ran. */
-function watchedIn({ inner }: ProfiledKernel): number {
-  return inner.reduce((sum, kernel) => sum + watchedIn(kernel), 1);
+/** The profile's cost of a kernel and of those of its subgraphs, as often as they ran. */
+function costOf({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
+  return inner.reduce((sum, kernel) => sum + costOf(kernel, cost), cost(inputDims.length));
 }
 
-/** By node, how many kernels were watched in one run; a mean over all of them. */
-function watchedKernels(profile: readonly ProfiledRun[]): ReadonlyMap<string, number> {
-  const watched = new Map<string, number>();
+/** By node, the profile's cost in one run; a mean over all of them. */
+function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): ReadonlyMap<string, number> {
+  const costs = new Map<string, number>();
   for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
-    watched.set(kernel.name, (watched.get(kernel.name) ?? 0) + watchedIn(kernel) / profile.length);
+    costs.set(kernel.name, (costs.get(kernel.name) ?? 0) + costOf(kernel, cost) / profile.length);
   }
-  return watched;
+  return costs;
 }
 
-/** Time of each brick in each run. @param unwatchedMs time of an idle node without a profile, see idle-node.ts */
+/** Time of an idle node without a profile, by its number of inputs; ms. See idle-node.ts. */
+export type UnwatchedMs = ReadonlyMap<number, number>;
+
+/** Time of each brick in each run. */
 export function outcomesOf(
   composite: Composite,
   profile: readonly ProfiledRun[],
-  unwatchedMs: number,
+  unwatchedMs: UnwatchedMs,
 ): readonly (Outcome & { kind: 'samples' })[] {
   const runs = profile.map(durationsIn);
-  const perKernelMs = watchingMs(composite, runs, unwatchedMs);
-  const watched = watchedKernels(profile);
+  const costs = costsByNode(profile, profileCost(composite, runs, unwatchedMs));
   return composite.nodesOf.map((nodes) => ({
     kind: 'samples',
     runMs: runs.map((durations) => nodes.reduce((sum, node) => sum + durationOf(durations, node), 0)),
     warmupMs: [],
-    overheadMs: perKernelMs * sumOf(nodes.map((node) => watched.get(node) ?? 1)),
+    overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)),
   }));
 }
 
@@ -111,7 +129,8 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
   let composite: Composite;
   let open: OpenProfiled;
   try {
-    const unwatchedMs = await unwatchedNodeMs(runOptions, context);
+    const unwatchedMs = new Map<number, number>();
+    for (const inputs of IDLE_INPUTS) unwatchedMs.set(inputs, await unwatchedNodeMs(inputs, runOptions, context));
     composite = compositeOf(bricks, paddingBytes);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;

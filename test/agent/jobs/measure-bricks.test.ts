@@ -10,21 +10,36 @@ import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
-function kernel(name: string, durationNs: number, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
-  const tensors = { inputDims: [], outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32' };
+function kernel(name: string, durationNs: number, inputs = 1, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
+  const inputDims = Array.from({ length: inputs }, () => [1]);
+  const tensors = { inputDims, outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32' };
   return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs, ...tensors, inner };
 }
 
-test('every kernel that was watched costs as much as an idle one, those of subgraphs as often as they ran', () => {
+test('the profile of a kernel costs as that of an idle one with as many inputs, in subgraphs as often as they ran', () => {
   const benchmark = { signature: '', model: new Uint8Array(), inputs: [] };
-  const composite: Composite = { benchmark, nodesOf: [['plain'], ['loop']], idleNodes: ['idle'] };
+  const idleNodes = new Map([
+    [1, ['idle1']],
+    [4, ['idle4']],
+  ]);
+  const composite: Composite = { benchmark, nodesOf: [['plain'], ['three'], ['loop']], idleNodes };
   const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];
-  const kernels = [kernel('plain', 50_000), kernel('loop', 90_000, twoTrips), kernel('idle', 4000)];
-  const outcomes = outcomesOf(composite, [{ durationNs: 200_000, kernels }], 0.001);
-  // An idle kernel takes 4 µs watched and 1 µs unwatched; the loop is watched once, and twice inside.
+  const kernels = [
+    kernel('plain', 50_000),
+    kernel('three', 50_000, 3),
+    kernel('loop', 90_000, 1, twoTrips),
+    kernel('idle1', 4000),
+    kernel('idle4', 7500, 4),
+  ];
+  const unwatched = new Map([
+    [1, 0.001],
+    [4, 0.0015],
+  ]);
+  const outcomes = outcomesOf(composite, [{ durationNs: 200_000, kernels }], unwatched);
+  // Idle kernels take 3 and 6 µs more when they are watched; the loop is watched once, and twice inside.
   assert.deepEqual(
     outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
-    ['0.003000', '0.009000'],
+    ['0.003000', '0.005000', '0.009000'],
   );
 });
 
@@ -32,7 +47,7 @@ describe("a profile that is not the composite's", () => {
   /** Measures one brick with a runtime that keeps this profile. The plan asks for a warm-up and three runs. */
   function measureWith(profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[]) {
     const { nodesOf, idleNodes } = compositeOf([relu], 0);
-    const kernels = [...nodesOf.flat(), ...idleNodes].map((name) => kernel(name, 5000));
+    const kernels = [...nodesOf.flat(), ...[...idleNodes.values()].flat()].map((name) => kernel(name, 5000));
     const kept = profile(Array.from({ length: 4 }, () => ({ durationNs: 20_000, kernels })));
     const run = { execute: () => Promise.resolve(), evaluate: () => Promise.resolve(new Map()) };
     const model = { prepare: () => run, close: () => Promise.resolve() };
@@ -84,7 +99,7 @@ describe("a profile that is not the composite's", () => {
       /no event of node b0/,
     );
     const foreign = (run: ProfiledRun): ProfiledRun => ({ ...run, kernels: [kernel('another', 5000)] });
-    assert.match(await failureOf((runs) => runs.map(foreign)), /no event of node idle0/);
+    assert.match(await failureOf((runs) => runs.map(foreign)), /no event of node idle1\.0/);
   });
 
   test('and one that is whole has samples', async () => {

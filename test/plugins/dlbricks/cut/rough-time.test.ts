@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { readsLittleButWeights, roughMs, weightShare } from '../../../../plugins/dlbricks/cut/rough-time.js';
+import {
+  readsLittleButWeights,
+  roughMs,
+  roughMsOfBrick,
+  weightShare,
+} from '../../../../plugins/dlbricks/cut/rough-time.js';
+import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import type { Model } from '../../../../src/onnx/model/model.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
@@ -69,4 +75,17 @@ describe('constants of the rough time', () => {
     assert.equal(readsLittleButWeights(2e7, 4), false);
     assert.equal(readsLittleButWeights(2.1e7, 4), true);
   });
+});
+
+test('the rough time of a brick of one kernel is the same by its file alone as by its model', () => {
+  fc.assert(
+    fc.property(generatedModels(), (generated) => {
+      const graph = layerGraphOf(generated);
+      const { bricks, roughMs: ofModel } = decomposeModel('model', graph, 1);
+      for (const [index, brick] of bricks.entries()) {
+        const ms = ofModel[index] ?? NaN;
+        assert.ok(Math.abs(roughMsOfBrick(brick) - ms) <= ms * 1e-9, brick.operators.join());
+      }
+    }),
+  );
 });
