@@ -6,8 +6,8 @@ import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
 const ONE_IN = 10;
 const MOST_CHECKED = 16;
 
-/** A machine that differs less from the median of all is no outlier, whatever the others do. */
-const LEAST_DIFFERENCE = 0.1;
+/** Machines that differ less pass for identical: one that is as close to the median of all is no outlier. */
+export const LEAST_DIFFERENCE = 0.1;
 
 /**
  * Modified z-score from which a value is an outlier, and the factor that makes a standard deviation of the median absolute

@@ -7,7 +7,7 @@ import type {
   MeasureOptions,
   MeasureRequest,
 } from '../benchmark-agent.js';
-import { type Compared, comparedMs, compareMachines, requestsToCompare } from './compare-machines.js';
+import { type Compared, comparedMs, compareMachines, LEAST_DIFFERENCE, requestsToCompare } from './compare-machines.js';
 import { divideWork, type Portion } from './divide-work.js';
 import { isOfMachine, type Machine, Machines } from './machines.js';
 
@@ -120,7 +120,7 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
     spread = comparison.spread;
     if (spread === undefined) return;
     const differ = `${spread.machines} machines differ by ${percent(spread.relative)} (standard deviation)`;
-    tell('info', `${differ} in the time of ${measured}`);
+    tell(spread.relative > LEAST_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 
   /** One machine's measurements until all work is done, or the machine ends. */

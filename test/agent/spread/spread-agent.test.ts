@@ -160,6 +160,15 @@ describe('identical machines', () => {
     assert.equal(agent.machineSpread?.()?.machines, 3);
   });
 
+  it('are warned of where they differ, and nothing shows which of them is wrong', async () => {
+    const { agent, warnings } = spreadOver({ a: taking(2), b: taking(3) });
+    assertAll(await measuredBy(agent, bricks), bricks);
+    // 2 and 3: mean 2.5, standard deviation the square root of 0.5.
+    assert.deepEqual(warnings(), [
+      '2 machines differ by 28.3 % (standard deviation) in the time of the same 10 measurements',
+    ]);
+  });
+
   it('stop at once when nobody wants the rest, or when they are cancelled', async () => {
     const [a, b] = [taking(2), taking(2)];
     const { agent } = spreadOver({ a, b });
