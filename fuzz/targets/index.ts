@@ -8,6 +8,18 @@ import { store } from './store.js';
 import { suite } from './suite.js';
 import type { Target } from './target.js';
 import { trace } from './trace.js';
+import { workMessage } from './work-message.js';
 
 /** Everything that reads what comes from outside. */
-export const TARGETS: readonly Target[] = [onnx, manifest, trace, suite, recipe, results, request, npy, store];
+export const TARGETS: readonly Target[] = [
+  onnx,
+  manifest,
+  trace,
+  suite,
+  recipe,
+  results,
+  request,
+  npy,
+  store,
+  workMessage,
+];

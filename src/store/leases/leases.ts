@@ -9,7 +9,7 @@ import { HolderWatch } from './holder-watch.js';
 const BEAT_MS = 2_000;
 
 /** What leases are given for. */
-export type LeaseKind = 'measurement' | 'evaluation';
+export type LeaseKind = 'measurement' | 'evaluation' | 'work';
 
 const leaseSchema = z.strictObject({
   kind: z.string(),
@@ -79,6 +79,17 @@ export class Leases {
     };
     await Promise.all(names.map(take));
     return others;
+  }
+
+  /**
+   * Who holds a lease. A silent holder counts as gone after several looks.
+   *
+   * @returns undefined where nobody does
+   * @throws PlatformError as the store does
+   */
+  async holderOf(name: string): Promise<Holder | undefined> {
+    const owner = (await this.#leases.get({ kind: this.kind, name }))?.holder;
+    return owner === undefined ? undefined : this.#look(owner);
   }
 
   /** The names of the leases that this holder has. @throws PlatformError as the store does */

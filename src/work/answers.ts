@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { type Measurement, measurementSchema } from '../measurement/measurement.js';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
+
+const answerSchema = z.strictObject({
+  /** Id of the message that asked for it. */
+  item: z.string(),
+  /** Index of the request in the item, as a text. */
+  request: z.string().regex(/^\d+$/),
+  /** Name of the lease of who waits for it. */
+  wanted_by: z.string(),
+  measurement: measurementSchema,
+});
+
+type Answer = Readonly<z.infer<typeof answerSchema>>;
+
+const ANSWERS: CollectionDefinition<Answer> = {
+  name: 'work_answers',
+  schema: answerSchema,
+  key: ['item', 'request'],
+  indexes: [['wanted_by']],
+  isMomentary: true,
+};
+
+/** Where an answer belongs. */
+export interface AnswerPlace {
+  readonly item: string;
+  /** Index of the request in the item. */
+  readonly request: number;
+  readonly wantedBy: string;
+}
+
+/** An answer, and where it belongs. */
+export interface PlacedAnswer {
+  readonly place: AnswerPlace;
+  readonly measurement: Measurement;
+}
+
+/**
+ * Measurements on their way to those who wait for them, in the store that both sides use. They stay until they are read, and who waits
+ * for them decides which of two measurements is kept. Every method throws a PlatformError as the store does.
+ */
+export class Answers {
+  readonly #answers: Collection<Answer>;
+
+  constructor(store: Pick<ResultStore, 'collection'>) {
+    this.#answers = store.collection(ANSWERS);
+  }
+
+  put({ item, request, wantedBy }: AnswerPlace, measurement: Measurement): Promise<void> {
+    return this.#answers.put({ item, request: String(request), wanted_by: wantedBy, measurement });
+  }
+
+  /** The indices of an item's requests that are answered. */
+  async answered(item: string): Promise<ReadonlySet<number>> {
+    const indices = new Set<number>();
+    for await (const { request } of this.#answers.find({ item })) indices.add(Number(request));
+    return indices;
+  }
+
+  /** All that are there for somebody, with their places. */
+  async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
+    const found: PlacedAnswer[] = [];
+    for await (const { item, request, measurement } of this.#answers.find({ wanted_by: wantedBy })) {
+      found.push({ place: { item, request: Number(request), wantedBy }, measurement });
+    }
+    return found;
+  }
+
+  async forget(item: string): Promise<void> {
+    await this.#answers.delete({ item });
+  }
+
+  /** Removes everything for those who wait no longer. */
+  async forgetOrphans(waits: (wantedBy: string) => Promise<boolean>): Promise<void> {
+    const names = new Set<string>();
+    for await (const { wanted_by: wantedBy } of this.#answers.find({})) names.add(wantedBy);
+    for (const name of names) if (!(await waits(name))) await this.#answers.delete({ wanted_by: name });
+  }
+}

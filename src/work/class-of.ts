@@ -1,0 +1,15 @@
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import { runOptionsOf, type System, withFingerprint } from '../measurement/system.js';
+
+/** Every agent can describe itself with these. */
+const ANY_RUN = runOptionsOf(1);
+
+/** The class of systems that a system is of, whatever its run options: the fingerprint with one thread. */
+export function classOf(system: System): string {
+  return withFingerprint({ ...system, runOptions: ANY_RUN }).fingerprint;
+}
+
+/** @throws PlatformError as the agent does */
+export async function classOfAgent(agent: BenchmarkAgent): Promise<string> {
+  return classOf(await agent.system(ANY_RUN));
+}

@@ -1,0 +1,71 @@
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import type { Measurement } from '../measurement/measurement.js';
+import { runOptionsOf } from '../measurement/system.js';
+import { knownResults, wantedOf } from '../measuring/known-results.js';
+import type { ResultStore } from '../store/result-store.js';
+import type { Answers } from './answers.js';
+import type { WorkItem, WorkRequest } from './work-item.js';
+
+export interface MeasureItemOptions {
+  readonly agent: BenchmarkAgent;
+  readonly store: ResultStore;
+  readonly answers: Answers;
+  readonly signal: AbortSignal;
+}
+
+/** Every agent can describe itself with these. */
+const ANY_RUN = runOptionsOf(1);
+
+/**
+ * Measures what an item asks for and keeps it. What was measured since the item was made, by an earlier delivery or for somebody else, is
+ * not measured again.
+ *
+ * @throws PlatformError as the agent and the store do
+ */
+export async function measureItem(id: string, item: WorkItem, options: MeasureItemOptions): Promise<void> {
+  const { agent, store, answers, signal } = options;
+  const { requests, wantedBy } = item;
+
+  /** For who waits for it. */
+  const answer = async (index: number, measurement: Measurement): Promise<void> => {
+    if (wantedBy !== undefined) await answers.put({ item: id, request: index, wantedBy }, measurement);
+  };
+
+  const keep = async (index: number, measurement: Measurement): Promise<void> => {
+    if (isStoredHere(requests[index], measurement, wantedBy)) await store.putMeasurement(measurement);
+    await answer(index, measurement);
+  };
+
+  const answered = await answers.answered(id);
+  const stored = await knownResults(
+    requests.map(({ request }) => wantedOf(request)),
+    await agent.system(ANY_RUN),
+    store,
+  );
+  const left: number[] = [];
+  for (const [index, { request, replaces }] of requests.entries()) {
+    if (answered.has(index)) continue;
+    const measurement = stored.get(request);
+    if (measurement === undefined || measurement.measuredAt === replaces) left.push(index);
+    else await answer(index, measurement);
+  }
+  const asked = left.flatMap((index) => requests[index]?.request ?? []);
+  const keeping: Promise<void>[] = [];
+  try {
+    for await (const { index: place, measurement } of agent.measure(asked, { signal })) {
+      const index = left[place];
+      if (index === undefined) continue;
+      const kept = keep(index, measurement);
+      // Awaited below.
+      kept.catch(() => undefined);
+      keeping.push(kept);
+    }
+  } finally {
+    await Promise.all(keeping);
+  }
+}
+
+/** Whether a measurement is stored where it was taken. Who waits decides whether a stored one is replaced. */
+function isStoredHere(asked: WorkRequest | undefined, { outcome }: Measurement, wantedBy: string | undefined): boolean {
+  return asked?.replaces === undefined || (wantedBy === undefined && outcome.kind === 'samples');
+}

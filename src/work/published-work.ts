@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import type { BenchmarkAgent, MeasuredRequest, MeasureOptions } from '../agent/benchmark-agent.js';
+import { throwIfCancelled } from '../base/cancellation.js';
+import type { Clock } from '../base/clock.js';
+import { PlatformError } from '../base/errors.js';
+import type { Measurement } from '../measurement/measurement.js';
+import { activeTracing } from '../tracing/tracing.js';
+import type { Answers } from './answers.js';
+import { bodyOf, type WorkRequest } from './work-item.js';
+import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
+
+/** Time between two looks for answers. */
+const LOOK_MS = 500;
+
+/** Time between two looks who serves. */
+const STATE_LOOK_MS = 5_000;
+
+/** Items that wait in the queue or are measured, for each agent: enough that none waits for the next look. */
+const ITEMS_EACH = 4;
+
+/** Without an answer for this long, work that was given up is looked for: its announcement may be lost with a connection. */
+const SILENT_MS = 60_000;
+
+/** After this long without anybody who serves, nobody is expected any more. */
+const NOBODY_MS = 10 * 60_000;
+
+/** A request, and its index for who asked. */
+export interface IndexedWork extends WorkRequest {
+  readonly index: number;
+}
+
+export interface PublishedWorkOptions {
+  readonly queue: WorkQueue;
+  /** The class of systems. */
+  readonly system: string;
+  /** One of the class, to describe it. */
+  readonly agent: BenchmarkAgent;
+  readonly answers: Answers;
+  /** Name of the lease that says that somebody waits. */
+  readonly wantedBy: string;
+  readonly clock: Clock;
+}
+
+/** An item that is published, and which of its requests have no answer yet. */
+interface Outstanding {
+  readonly item: readonly IndexedWork[];
+  readonly missing: Set<number>;
+}
+
+/** The work of one call, from its publication to the last answer. */
+export class PublishedWork {
+  readonly #outstanding = new Map<string, Outstanding>();
+  #failed: FailedWork[] = [];
+  #serving = 0;
+  #isLooking = false;
+  #lookedMs = 0;
+  #servedMs = 0;
+  #answeredMs = 0;
+
+  constructor(private readonly options: PublishedWorkOptions) {}
+
+  /**
+   * Publishes items, a few ahead of those who serve, and yields their measurements.
+   *
+   * @param serving how many serve the class now
+   * @throws PlatformError `cancelled` after the signal, `unavailable` where nobody serves any more, and as the queue and the store do
+   */
+  async *measure(
+    items: readonly (readonly IndexedWork[])[],
+    serving: number,
+    { signal, onProgress }: MeasureOptions,
+  ): AsyncGenerator<MeasuredRequest> {
+    const { queue, answers, clock } = this.options;
+    const left = [...items];
+    this.#serving = serving;
+    this.#lookedMs = this.#servedMs = this.#answeredMs = clock.now();
+    const watch = await queue.watchFailed((failed) => this.#failed.push(failed));
+    try {
+      for (;;) {
+        throwIfCancelled(signal);
+        for (const item of left.splice(0, this.#room())) await this.#publish(item);
+        const [first] = this.#outstanding.values();
+        if (first === undefined) return;
+        const [index = 0] = first.missing;
+        const runsTotal = first.item[index]?.request.protocol.runs ?? 0;
+        const place = first.item[index]?.index ?? 0;
+        onProgress?.({ phase: 'running', runsDone: 0, runsTotal, index: place, together: first.missing.size });
+        let isSilent = true;
+        for await (const measured of this.#arrived()) {
+          isSilent = false;
+          yield measured;
+        }
+        if (!isSilent) continue;
+        this.#checkWhoServes();
+        await clock.sleep(LOOK_MS, signal);
+      }
+    } finally {
+      await watch.close();
+      for (const id of this.#outstanding.keys()) await answers.forget(id);
+    }
+  }
+
+  /** How many more items may be published. */
+  #room(): number {
+    return Math.max(0, ITEMS_EACH * Math.max(1, this.#serving) - this.#outstanding.size);
+  }
+
+  async #publish(item: readonly IndexedWork[]): Promise<void> {
+    const message = this.#messageOf(item);
+    await this.options.queue.publish(this.options.system, message);
+  }
+
+  #messageOf(item: readonly IndexedWork[]): WorkMessage {
+    const { wantedBy } = this.options;
+    const id = randomUUID();
+    this.#outstanding.set(id, { item, missing: new Set(item.keys()) });
+    return { id, body: bodyOf({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
+  }
+
+  /** What has come in since the last look, and what has failed for good. */
+  async *#arrived(): AsyncGenerator<MeasuredRequest> {
+    const { answers, clock, wantedBy } = this.options;
+    for (const { place, measurement } of await answers.for(wantedBy)) {
+      const outstanding = this.#outstanding.get(place.item);
+      const asked = outstanding?.item[place.request];
+      if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(place.request)) continue;
+      this.#answeredMs = clock.now();
+      yield { index: asked.index, measurement };
+    }
+    for (const [id, { missing }] of [...this.#outstanding]) {
+      if (missing.size > 0) continue;
+      this.#outstanding.delete(id);
+      await answers.forget(id);
+    }
+    if (clock.now() - this.#answeredMs > SILENT_MS) await this.#lookForFailed();
+    for (const failed of this.#failed.splice(0)) yield* this.#givenUp(failed);
+  }
+
+  async #lookForFailed(): Promise<void> {
+    this.#answeredMs = this.options.clock.now();
+    try {
+      for await (const failed of this.options.queue.failed()) this.#failed.push(failed);
+    } catch {
+      // The broker is away, and is asked again.
+    }
+  }
+
+  /** Publishes what is missing of an item in halves; a request that was alone has failed. */
+  async *#givenUp({ message, reason }: FailedWork): AsyncGenerator<MeasuredRequest> {
+    const { queue, answers } = this.options;
+    const outstanding = this.#outstanding.get(message.id);
+    if (outstanding === undefined) return;
+    this.#outstanding.delete(message.id);
+    await answers.forget(message.id);
+    const missing = outstanding.item.filter((_, index) => outstanding.missing.has(index));
+    const [only] = missing;
+    if (only === undefined) return;
+    if (missing.length === 1) {
+      yield { index: only.index, measurement: await this.#failureOf(only, reason) };
+      return;
+    }
+    const middle = Math.ceil(missing.length / 2);
+    const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#messageOf(half));
+    const replace = queue.retry((failed) => (failed.message.id === message.id ? halves : undefined));
+    if ((await replace.catch(() => 0)) > 0) return;
+    // Somebody else has tried it again or looks at it now, or the broker is away.
+    for (const half of halves) await queue.publish(this.options.system, half);
+  }
+
+  async #failureOf({ request }: WorkRequest, reason: string): Promise<Measurement> {
+    const { benchmark, runOptions, protocol, context, occasion, limits } = request;
+    return {
+      signature: benchmark.signature,
+      system: await this.options.agent.system(runOptions),
+      protocol,
+      ...(context === undefined ? {} : { context }),
+      occasion,
+      limits,
+      outcome: { kind: 'failure', reason: 'crashed', message: `given up by the queue: ${reason}` },
+      costMs: 0,
+      sessionMs: 0,
+      peakMemoryBytes: 0,
+      measuredAt: new Date().toISOString(),
+    };
+  }
+
+  /** @throws PlatformError `unavailable` where nobody has served for too long */
+  #checkWhoServes(): void {
+    const { system, clock } = this.options;
+    // Beside the looks for answers: while the broker is away, this takes long.
+    if (!this.#isLooking && clock.now() - this.#lookedMs >= STATE_LOOK_MS) void this.#lookWhoServes();
+    if (clock.now() - this.#servedMs < NOBODY_MS) return;
+    const waited = `${NOBODY_MS / 60_000} minutes`;
+    throw new PlatformError(
+      'unavailable',
+      `nobody takes work from the queue for systems ${system.slice(0, 8)} for ${waited}: ` +
+        'start an agent there with "mlmodelscope agent --queue", then run the same again; what is measured stays',
+    );
+  }
+
+  async #lookWhoServes(): Promise<void> {
+    const { queue, system, clock } = this.options;
+    this.#isLooking = true;
+    // While the broker is away, nobody is known to serve.
+    this.#serving = (await queue.state(system).catch(() => undefined))?.serving ?? 0;
+    this.#isLooking = false;
+    this.#lookedMs = clock.now();
+    if (this.#serving > 0) this.#servedMs = clock.now();
+  }
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { Numbered } from '../agent/client/requests-together.js';
+import type {
+  BenchmarkAgent,
+  MeasuredRequest,
+  MeasureOptions,
+  MeasureRequest,
+  RequestProgress,
+} from '../agent/benchmark-agent.js';
+import { type Clock, monotonicClock } from '../base/clock.js';
+import { runOptionsOf } from '../measurement/system.js';
+import { knownResults, wantedOf } from '../measuring/known-results.js';
+import { Leases } from '../store/leases/leases.js';
+import type { ResultStore } from '../store/result-store.js';
+import { Answers } from './answers.js';
+import { classOf } from './class-of.js';
+import { divideWork } from './divide-work.js';
+import { PublishedWork } from './published-work.js';
+import type { WorkRequest } from './work-item.js';
+import type { WorkQueue } from './work-queue.js';
+
+const ANY_RUN = runOptionsOf(1);
+
+/** A larger brick, which has constants of that size, is as good as a model. */
+const MOST_MODEL_BYTES = 4 * 2 ** 20;
+
+/** Whether queues carry it: they have bricks, and no models, weights or names. */
+function isForQueue({ benchmark, name }: MeasureRequest): boolean {
+  return benchmark.weights === undefined && name === undefined && benchmark.model.length <= MOST_MODEL_BYTES;
+}
+
+/**
+ * All agents of a class of systems as one agent: what it is asked to measure is published, measured by those who serve the class,
+ * and yielded as it comes in, in any order. Work that is given up is published again in halves, and a benchmark that is given up alone
+ * fails. Everything else is asked of `agent`, one of the class, and so are whole models, and everything while
+ * nobody serves the class.
+ *
+ * Its `measure` throws in addition: `unavailable` where nobody serves the class for ten minutes, and as the queue and the
+ * store do.
+ *
+ * @param store what those who serve use as well
+ */
+export function queuedAgent(
+  queue: WorkQueue,
+  agent: BenchmarkAgent,
+  store: ResultStore,
+  clock: Clock = monotonicClock,
+): BenchmarkAgent {
+  const leases = new Leases(store, 'work', clock);
+  const answers = new Answers(store);
+
+  async function* measure(
+    requests: readonly MeasureRequest[],
+    options: MeasureOptions = {},
+  ): AsyncGenerator<MeasuredRequest> {
+    const described = await agent.system(ANY_RUN);
+    const system = classOf(described);
+    const { serving } = await queue.state(system);
+    const all = requests.map((request, index) => ({ request, index }));
+    const isPublished = ({ request }: Numbered): boolean => serving > 0 && isForQueue(request);
+    const published = all.filter(isPublished);
+    if (published.length > 0) {
+      const wantedBy = `batch ${randomUUID()}`;
+      await leases.take([wantedBy]);
+      try {
+        await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
+        const items = divideWork(
+          published.map(({ request }) => request),
+          serving,
+        );
+        const replaced = await replacedBy(published);
+        const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));
+        yield* new PublishedWork({ queue, system, agent, answers, wantedBy, clock }).measure(work, serving, options);
+      } finally {
+        await leases.release(wantedBy);
+      }
+    }
+    const direct = all.filter((numbered) => !isPublished(numbered));
+    yield* measureDirectly(direct, options);
+  }
+
+  /** The requests with what they are to replace. */
+  async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
+    const wanted = published.map(({ request }) => wantedOf(request));
+    const stored = await knownResults(wanted, await agent.system(ANY_RUN), store);
+    return published.map(({ request, index }) => {
+      return { request, index, replaces: stored.get(request)?.measuredAt };
+    });
+  }
+
+  async function* measureDirectly(
+    direct: readonly Numbered[],
+    options: MeasureOptions,
+  ): AsyncGenerator<MeasuredRequest> {
+    if (direct.length === 0) return;
+    const placeOf = (index: number): number => direct[index]?.index ?? index;
+    const onProgress = (progress: RequestProgress): void => {
+      options.onProgress?.({ ...progress, index: placeOf(progress.index) });
+    };
+    const requests = direct.map(({ request }) => request);
+    for await (const { index, measurement } of agent.measure(requests, { signal: options.signal, onProgress })) {
+      yield { index: placeOf(index), measurement };
+    }
+  }
+
+  return {
+    ...agent,
+    measure,
+    close: async () => {
+      await leases.close();
+      await agent.close();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import { type Clock, monotonicClock } from '../base/clock.js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { keepGoing } from '../base/keep-trying.js';
+import { Leases } from '../store/leases/leases.js';
+import type { ResultStore } from '../store/result-store.js';
+import { activeTracing, traced } from '../tracing/tracing.js';
+import { Answers } from './answers.js';
+import { classOfAgent } from './class-of.js';
+import { measureItem } from './measure-item.js';
+import { Turn } from './turn.js';
+import { itemIn, type WorkItem } from './work-item.js';
+import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
+
+/** Pauses between looks for an agent that does not answer. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Time between two looks whether somebody still waits for the work. */
+const LOOK_MS = 3_000;
+
+export interface ServeWorkOptions {
+  /** Aborted: the work that is under way goes back, and no more is taken. */
+  readonly signal: AbortSignal;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Takes work for an agent's class of systems and measures it with this agent, one item at a time, and none while another agent
+ * on the same machine does. An item is done when its measurements are in the store. While the agent does not answer, no work is taken.
+ *
+ * @param store what those who ask for work use as well
+ * @throws PlatformError as the queue does; `unavailable` where the store's server is gone for good
+ */
+export async function serveWork(
+  queue: WorkQueue,
+  agent: BenchmarkAgent,
+  store: ResultStore,
+  { signal, onWarning, clock = monotonicClock }: ServeWorkOptions,
+): Promise<void> {
+  const leases = new Leases(store, 'work', clock);
+  try {
+    await keepGoing(
+      async (answers) => {
+        const [system, host] = await Promise.all([classOfAgent(agent), agent.host()]);
+        answers();
+        const server = new WorkServer({ agent, store, leases, host, signal, clock });
+        const serving = await queue.serve(system, (message) => server.handle(message));
+        try {
+          await server.ended;
+        } finally {
+          await serving.close();
+        }
+      },
+      {
+        firstPauseMs: FIRST_PAUSE_MS,
+        longestPauseMs: LONGEST_PAUSE_MS,
+        isPassing: (thrown) =>
+          thrown instanceof PlatformError && thrown.code === 'unavailable' && store.isGone !== true,
+        onFailure: ({ thrown, isFirst }) => {
+          if (isFirst) onWarning?.(`no work is taken for now: ${messageOf(thrown)}; trying again`);
+        },
+        signal,
+        clock,
+      },
+    );
+  } finally {
+    await leases.close();
+  }
+}
+
+interface WorkServerOptions {
+  readonly agent: BenchmarkAgent;
+  readonly store: ResultStore;
+  readonly leases: Leases;
+  /** Where the agent measures. */
+  readonly host: string;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** What nobody can measure, however often it is tried. */
+const REFUSED: ReadonlySet<PlatformError['code']> = new Set(['usage', 'unsupported', 'model']);
+
+/** Handles the messages of one class with one agent, until that fails. */
+class WorkServer {
+  readonly #answers: Answers;
+  readonly #turn: Turn;
+  #fail: (reason: unknown) => void = () => {};
+  /** Resolves when the signal aborts; rejects with what went wrong where no more work should be taken. */
+  readonly ended: Promise<void>;
+
+  constructor(private readonly options: WorkServerOptions) {
+    const { store, leases, host, signal, clock } = options;
+    this.#answers = new Answers(store);
+    this.#turn = new Turn(leases, host, clock);
+    this.ended = new Promise((resolve, reject) => {
+      this.#fail = reject;
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    // It may fail before it is awaited.
+    this.ended.catch(() => undefined);
+  }
+
+  async handle(message: WorkMessage): Promise<Handled> {
+    let item: WorkItem;
+    try {
+      item = itemIn(message.body);
+    } catch (thrown) {
+      return { kind: 'refused', reason: messageOf(thrown) };
+    }
+    const attributes = { item_id: message.id, measurements: item.requests.length };
+    const work = (): Promise<Handled> =>
+      traced('work', { level: 'APPLICATION_TRACE', attributes }, () => this.#work(message.id, item));
+    return activeTracing()?.under(item.traceContext, work) ?? work();
+  }
+
+  async #work(id: string, item: WorkItem): Promise<Handled> {
+    const { agent, store, signal } = this.options;
+    if (signal.aborted) return { kind: 'returned' };
+    const unwanted = new AbortController();
+    const ended = new AbortController();
+    void this.#watchWanted(item, unwanted, ended.signal);
+    const both = AbortSignal.any([signal, unwanted.signal]);
+    try {
+      if (!(await this.#isWanted(item))) return { kind: 'done' };
+      await this.#turn.take(id, both, () =>
+        measureItem(id, item, { agent, store, answers: this.#answers, signal: both }),
+      );
+      return { kind: 'done' };
+    } catch (thrown) {
+      if (signal.aborted) return { kind: 'returned' };
+      if (unwanted.signal.aborted) return { kind: 'done' };
+      if (thrown instanceof PlatformError && REFUSED.has(thrown.code))
+        return { kind: 'refused', reason: thrown.message };
+      this.#fail(thrown);
+      throw thrown;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  async #isWanted({ wantedBy }: WorkItem): Promise<boolean> {
+    return wantedBy === undefined || (await this.options.leases.holderOf(wantedBy)) !== undefined;
+  }
+
+  async #watchWanted(item: WorkItem, unwanted: AbortController, ended: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.options.clock.sleep(LOOK_MS, ended);
+      if (ended.aborted) return;
+      // While the store is away, nobody knows.
+      if (!(await this.#isWanted(item).catch(() => true))) unwanted.abort();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { contextSchema } from '../measurement/measurement.js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import * as wire from '../generated/mlmodelscope/work/v1/work.js';
+import type { MeasureRequest } from '../agent/benchmark-agent.js';
+import {
+  fromWireBenchmark,
+  fromWireProtocol,
+  fromWireRunOptions,
+  toWireBenchmark,
+  toWireProtocol,
+} from '../agent/wire/benchmark-wire.js';
+import { check } from '../rpc/check-message.js';
+import type { ContextHeaders } from '../tracing/tracing.js';
+
+/** The meaning of today's messages. */
+const VERSION = 1;
+
+/** Far more than an item has. */
+const MOST_REQUESTS = 10_000;
+
+/** A measurement to take for somebody who waits for it. */
+export interface WorkRequest {
+  readonly request: MeasureRequest;
+  /** `measuredAt` of the stored measurement that is to be replaced; undefined where there was none. */
+  readonly replaces: string | undefined;
+}
+
+/** Measurements that one agent takes together. */
+export interface WorkItem {
+  readonly requests: readonly WorkRequest[];
+  /** Name of the lease of who waits for them; undefined: they are taken in any case. */
+  readonly wantedBy: string | undefined;
+  readonly traceContext: ContextHeaders;
+}
+
+/**
+ * An item as the body of a message. The name of a request's model is left out.
+ *
+ * @throws PlatformError `usage` for a benchmark with weights of its own, which never leave their machine
+ */
+export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
+  const messages = requests.map(({ request, replaces = '' }) => {
+    const { benchmark, context, modelBytes = 0 } = request;
+    if (benchmark.weights !== undefined) {
+      throw new PlatformError('usage', 'a queue carries no weights: measure a model with its own weights on one agent');
+    }
+    return {
+      benchmark: toWireBenchmark(benchmark),
+      runOptions: request.runOptions,
+      protocol: toWireProtocol(request),
+      footprintBytes: BigInt(context?.footprintBytes ?? 0),
+      modelBytes: BigInt(modelBytes),
+      replaces,
+    };
+  });
+  const item = { version: VERSION, requests: messages, wantedBy, traceContext };
+  return wire.WorkItem.encode(item).finish();
+}
+
+/** @throws PlatformError `usage` that says what is wrong with a body that is no item, or one of another version */
+export function itemIn(body: Uint8Array): WorkItem {
+  const { version, requests, wantedBy, traceContext } = decoded(body);
+  if (version !== VERSION) {
+    const problem = `the message is of version ${version}, and this agent understands version ${VERSION}`;
+    throw new PlatformError('usage', `${problem}: run the same version of this program everywhere`);
+  }
+  if (requests.length === 0 || requests.length > MOST_REQUESTS) {
+    throw new PlatformError(
+      'usage',
+      `the message asks for ${requests.length} measurements, expected 1 to ${MOST_REQUESTS}`,
+    );
+  }
+  return {
+    requests: requests.map((request, index) => requestOf(request, `requests[${index}]`)),
+    wantedBy: wantedBy === '' ? undefined : wantedBy,
+    traceContext,
+  };
+}
+
+function decoded(body: Uint8Array): wire.WorkItem {
+  try {
+    return wire.WorkItem.decode(body);
+  } catch (cause) {
+    throw new PlatformError('usage', `the message is no work: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function requestOf(message: wire.WorkRequest, place: string): WorkRequest {
+  try {
+    const { footprintBytes, modelBytes, replaces, protocol } = message;
+    if (protocol?.memoryLimitBytes === 0n) throw new PlatformError('usage', 'protocol: no limit on memory');
+    const benchmark = fromWireBenchmark(message.benchmark);
+    if (benchmark.weights !== undefined) throw new PlatformError('usage', 'benchmark: it names a file with weights');
+    const request = {
+      benchmark,
+      runOptions: fromWireRunOptions(message.runOptions),
+      ...fromWireProtocol(protocol, Infinity),
+      ...(footprintBytes === 0n
+        ? {}
+        : { context: check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'context') }),
+      ...(modelBytes === 0n ? {} : { modelBytes: Number(modelBytes) }),
+    };
+    return { request, replaces: replaces === '' ? undefined : replaces };
+  } catch (thrown) {
+    throw new PlatformError('usage', `the message is no work: ${place}: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}

@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../src/agent/benchmark-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import type { Clock } from '../../src/base/clock.js';
+import { PlatformError } from '../../src/base/errors.js';
+import type { Measurement } from '../../src/measurement/measurement.js';
+import { knownResults, wantedOf } from '../../src/measuring/known-results.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { Answers } from '../../src/work/answers.js';
+import { classOfAgent } from '../../src/work/class-of.js';
+import { MemoryWorkQueue } from '../../src/work/memory/work-queue.js';
+import { queuedAgent } from '../../src/work/queued-agent.js';
+import { serveWork } from '../../src/work/serve-work.js';
+import { bodyOf } from '../../src/work/work-item.js';
+import type { FailedWork } from '../../src/work/work-queue.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { fast } from '../store/fast-clock.js';
+import { signatureOf } from '../store/sample-measurement.js';
+import { until } from '../support/until.js';
+import { message } from './work-queue-contract.js';
+import { sampleRequests } from './sample-requests.js';
+
+interface Place {
+  readonly queue: MemoryWorkQueue;
+  readonly store: ResultStore;
+  /** Has an agent serve until the test ends, or until the function that it returns is called. */
+  readonly serve: (agent: BenchmarkAgent) => () => Promise<void>;
+  readonly queued: (agent: BenchmarkAgent, clock?: Clock) => BenchmarkAgent;
+}
+
+async function place(t: TestContext): Promise<Place> {
+  const queue = new MemoryWorkQueue();
+  const store = await openMemoryStore();
+  t.after(() => queue.close());
+  return {
+    queue,
+    store,
+    serve: (agent) => {
+      const stop = new AbortController();
+      const served = serveWork(queue, agent, store, { signal: stop.signal, clock: fast });
+      const end = async (): Promise<void> => {
+        stop.abort();
+        await served;
+      };
+      t.after(end);
+      return end;
+    },
+    queued: (agent, clock = fast) => {
+      const queued = queuedAgent(queue, agent, store, clock);
+      t.after(() => queued.close());
+      return queued;
+    },
+  };
+}
+
+function fakeAgent(host = 'machine-1', changes: Partial<Parameters<typeof createFakeAgent>[0]> = {}): FakeAgent {
+  return createFakeAgent({ latencyOf: () => 1.5, host, ...changes });
+}
+
+/** The same agent, which does something before each measurement that it takes. */
+function beforeEach(
+  agent: FakeAgent,
+  before: (request: MeasureRequest, signal?: AbortSignal) => void | Promise<void>,
+): BenchmarkAgent {
+  return {
+    ...agent,
+    async *measure(requests, options) {
+      for (const [index, request] of requests.entries()) {
+        await before(request, options?.signal);
+        for await (const { measurement } of agent.measure([request], options)) yield { index, measurement };
+      }
+    },
+  };
+}
+
+/** Ends with the signal only. */
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+async function all(measured: AsyncIterable<MeasuredRequest>): Promise<readonly MeasuredRequest[]> {
+  const list: MeasuredRequest[] = [];
+  for await (const one of measured) list.push(one);
+  return list.sort((a, b) => a.index - b.index);
+}
+
+async function untilServing({ queue }: Place, agent: BenchmarkAgent, serving: number): Promise<void> {
+  const system = await classOfAgent(agent);
+  await until(async () => (await queue.state(system)).serving === serving);
+}
+
+async function storedOf({ store }: Place, requests: readonly MeasureRequest[]): Promise<readonly Measurement[]> {
+  const [first] = requests;
+  assert.ok(first);
+  const system = await fakeAgent().system(first.runOptions);
+  return [...(await knownResults(requests.map(wantedOf), system, store)).measurements()];
+}
+
+async function failedOf({ queue }: Place): Promise<readonly FailedWork[]> {
+  const failed: FailedWork[] = [];
+  for await (const one of queue.failed()) failed.push(one);
+  return failed;
+}
+
+async function answersLeft({ store }: Place): Promise<number> {
+  const shape = (await store.listCollections()).find(({ name }) => name === 'work_answers');
+  if (shape === undefined) return 0;
+  let left = 0;
+  await new Answers(store).forgetOrphans(() => Promise.resolve(++left > 0));
+  return left;
+}
+
+describe('a queued agent', { timeout: 60_000 }, () => {
+  it('has all agents of its class share the work, each brick once, and keeps what they measure', async (t) => {
+    const at = await place(t);
+    const [first, second] = [fakeAgent('machine-1'), fakeAgent('machine-2')];
+    at.serve(first);
+    at.serve(second);
+    await untilServing(at, first, 2);
+    const requests = sampleRequests(100);
+    const measured = await all(at.queued(fakeAgent()).measure(requests));
+    assert.deepEqual(
+      measured.map(({ index, measurement }) => [index, measurement.signature]),
+      requests.map(({ benchmark }, index) => [index, benchmark.signature]),
+    );
+    assert.ok(first.measured.length > 0 && second.measured.length > 0);
+    assert.equal(first.measured.length + second.measured.length, 100);
+    assert.equal((await storedOf(at, requests)).length, 100);
+    assert.equal(await answersLeft(at), 0);
+  });
+
+  it('goes on with others where an agent dies, and finds it again when it answers', async (t) => {
+    const at = await place(t);
+    let isDead = false;
+    let deaths = 0;
+    const dying = fakeAgent('machine-1');
+    const mortal: BenchmarkAgent = {
+      ...beforeEach(dying, () => {
+        if (dying.measured.length === 3 && deaths === 0) isDead = true;
+        if (isDead) throw new PlatformError('unavailable', 'the agent does not answer');
+      }),
+      system: (runOptions) => {
+        if (!isDead) return dying.system(runOptions);
+        deaths++;
+        return Promise.reject(new PlatformError('unavailable', 'the agent does not answer'));
+      },
+    };
+    const other = fakeAgent('machine-2');
+    at.serve(mortal);
+    at.serve(other);
+    await untilServing(at, other, 2);
+    const requests = sampleRequests(40);
+    const measured = await all(at.queued(fakeAgent()).measure(requests));
+    assert.equal(measured.length, 40);
+    // What the dead one had stored was not measured again.
+    assert.equal(dying.measured.length + other.measured.length, 40);
+    assert.deepEqual(await failedOf(at), []);
+    isDead = false;
+    await untilServing(at, other, 2);
+  });
+
+  it('tells of the brick that crashes its runtime, and measures all others', async (t) => {
+    const at = await place(t);
+    const failure = { reason: 'crashed', message: 'the worker process ended by signal SIGSEGV' } as const;
+    const agent = fakeAgent('machine-1', {
+      latencyOf: ({ signature }) => (signature === signatureOf(5) ? failure : 1.5),
+    });
+    at.serve(agent);
+    await untilServing(at, agent, 1);
+    const measured = await all(at.queued(agent).measure(sampleRequests(20)));
+    const failed = measured.filter(({ measurement }) => measurement.outcome.kind === 'failure');
+    assert.deepEqual(
+      failed.map(({ index, measurement }) => [index, measurement.outcome]),
+      [[5, { kind: 'failure', ...failure }]],
+    );
+  });
+
+  it('finds the one brick that always ends its agent, and gives up that one only', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    at.serve(
+      beforeEach(agent, ({ benchmark }) => {
+        if (benchmark.signature === signatureOf(13)) throw new PlatformError('unavailable', 'the agent has ended');
+      }),
+    );
+    await untilServing(at, agent, 1);
+    const measured = await all(at.queued(agent).measure(sampleRequests(20)));
+    assert.equal(measured.length, 20);
+    const failed = measured.filter(({ measurement }) => measurement.outcome.kind === 'failure');
+    assert.deepEqual(
+      failed.map(({ index }) => index),
+      [13],
+    );
+    const [only] = failed;
+    assert.ok(only?.measurement.outcome.kind === 'failure');
+    assert.match(only.measurement.outcome.message, /given up by the queue: the agent has ended/);
+    assert.equal((await failedOf(at)).length, 1);
+    // Each of the others was measured once, whatever it was published with.
+    assert.equal(new Set(agent.measured).size, agent.measured.length);
+  });
+
+  it('leaves nothing to measure when it is cancelled', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    let isHanging = true;
+    let abortedCalls = 0;
+    const hanging: BenchmarkAgent = {
+      ...agent,
+      async *measure(requests, options) {
+        if (isHanging) {
+          await aborted(options?.signal);
+          abortedCalls++;
+        }
+        yield* agent.measure(requests, options);
+      },
+    };
+    at.serve(hanging);
+    await untilServing(at, agent, 1);
+    const system = await classOfAgent(agent);
+    const cancel = new AbortController();
+    const measuring = all(at.queued(agent).measure(sampleRequests(100), { signal: cancel.signal }));
+    await until(async () => (await at.queue.state(system)).waiting > 0);
+    cancel.abort();
+    await assert.rejects(measuring, refusal('cancelled'));
+    await until(() => abortedCalls === 1);
+    isHanging = false;
+    await until(async () => (await at.queue.state(system)).waiting === 0);
+    const measured = await all(at.queued(agent).measure(sampleRequests(1)));
+    assert.equal(measured.length, 1);
+    assert.deepEqual(agent.measured, [signatureOf(0)]);
+    assert.deepEqual(await failedOf(at), []);
+  });
+
+  it('yields a measurement that is taken again, and leaves it to who asks which one is kept', async (t) => {
+    const at = await place(t);
+    const requests = sampleRequests(3);
+    const [before, after] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
+    for await (const { measurement } of fakeAgent('machine-1', { measuredAt: before }).measure(requests)) {
+      await at.store.putMeasurement(measurement);
+    }
+    const agent = fakeAgent('machine-1', { measuredAt: after });
+    at.serve(agent);
+    await untilServing(at, agent, 1);
+    const measured = await all(at.queued(agent).measure(requests));
+    assert.deepEqual(
+      measured.map(({ measurement }) => measurement.measuredAt),
+      [after, after, after],
+    );
+    assert.deepEqual(
+      (await storedOf(at, requests)).map(({ measuredAt }) => measuredAt),
+      [before, before, before],
+    );
+  });
+
+  it('measures with its own agent what no queue carries, and everything while nobody serves', async (t) => {
+    const at = await place(t);
+    const own = fakeAgent();
+    const weights = sampleRequests(1).map((request) => {
+      return { ...request, benchmark: { ...request.benchmark, weights: '/home/me/model.onnx' } };
+    });
+    assert.equal((await all(at.queued(own).measure(sampleRequests(2)))).length, 2);
+    assert.equal(own.measured.length, 2);
+    const serving = fakeAgent('machine-2');
+    at.serve(serving);
+    await untilServing(at, own, 1);
+    const measured = await all(at.queued(own).measure([...weights, ...sampleRequests(4).slice(2)]));
+    assert.deepEqual(
+      measured.map(({ index, measurement }) => [index, measurement.signature]),
+      [
+        [0, signatureOf(0)],
+        [1, signatureOf(2)],
+        [2, signatureOf(3)],
+      ],
+    );
+    assert.equal(own.measured.length, 3);
+    assert.deepEqual(serving.measured.toSorted(), [signatureOf(2), signatureOf(3)].toSorted());
+  });
+
+  it('gives up where nobody serves any more', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    const stop = at.serve(beforeEach(agent, (_request, signal) => aborted(signal)));
+    await untilServing(at, agent, 1);
+    // A hundred times as fast as `fast`: ten minutes are gone at once.
+    const hasty: Clock = { now: () => fast.now() * 100, sleep: (ms, signal) => fast.sleep(ms / 100, signal) };
+    const measuring = all(at.queued(agent, hasty).measure(sampleRequests(1)));
+    void stop();
+    await assert.rejects(measuring, refusal('unavailable', /start an agent there with "mlmodelscope agent --queue"/));
+  });
+});
+
+describe('serving work', { timeout: 60_000 }, () => {
+  it('lets one agent of a machine measure at a time, and those of other machines beside it', async (t) => {
+    const at = await place(t);
+    const measuring = new Map<string, number>();
+    let most = 0;
+    const counted = (host: string): BenchmarkAgent => {
+      const agent = fakeAgent(host);
+      return {
+        ...agent,
+        async *measure(requests, options) {
+          measuring.set(host, (measuring.get(host) ?? 0) + 1);
+          assert.equal(measuring.get(host), 1);
+          most = Math.max(
+            most,
+            [...measuring.values()].reduce((sum, count) => sum + count),
+          );
+          await fast.sleep(200);
+          yield* agent.measure(requests, options);
+          measuring.set(host, (measuring.get(host) ?? 0) - 1);
+        },
+      };
+    };
+    for (const host of ['machine-1', 'machine-1', 'machine-2', 'machine-2']) at.serve(counted(host));
+    await untilServing(at, fakeAgent(), 4);
+    assert.equal((await all(at.queued(fakeAgent()).measure(sampleRequests(200)))).length, 200);
+    assert.equal(most, 2);
+  });
+
+  it('gives up messages that are no work with the reason, and goes on', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    at.serve(agent);
+    await untilServing(at, agent, 1);
+    await at.queue.publish(await classOfAgent(agent), message('{"measure": "this"}'));
+    assert.equal((await all(at.queued(agent).measure(sampleRequests(2)))).length, 2);
+    const [failed] = await failedOf(at);
+    assert.match(failed?.reason ?? '', /the message/);
+  });
+
+  it('measures once what comes twice', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    const system = await classOfAgent(agent);
+    const publish = (id: string, requests: readonly MeasureRequest[]): Promise<void> => {
+      const asked = requests.map((request) => ({ request, replaces: undefined }));
+      const body = bodyOf({ requests: asked, wantedBy: undefined, traceContext: {} });
+      return at.queue.publish(system, { id, body });
+    };
+    const requests = sampleRequests(4);
+    for (const id of ['twice', 'twice', 'same']) await publish(id, requests.slice(0, 3));
+    await publish('last', requests.slice(3));
+    at.serve(agent);
+    await until(async () => (await storedOf(at, requests)).length === 4);
+    assert.deepEqual(
+      agent.measured,
+      requests.map(({ benchmark }) => benchmark.signature),
+    );
+  });
+
+  it('gives back what it has not finished when it stops, without counting it as a failure', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    const queued = at.queued(agent);
+    let measuring: Promise<readonly MeasuredRequest[]> | undefined;
+    for (let stops = 0; stops < 5; stops++) {
+      let isStarted = false;
+      const stop = at.serve(
+        beforeEach(agent, (_request, signal) => {
+          isStarted = true;
+          return aborted(signal);
+        }),
+      );
+      await untilServing(at, agent, 1);
+      measuring ??= all(queued.measure(sampleRequests(2)));
+      await until(() => isStarted);
+      void stop();
+      await untilServing(at, agent, 0);
+    }
+    at.serve(agent);
+    assert.equal((await measuring)?.length, 2);
+    assert.deepEqual(await failedOf(at), []);
+  });
+});

@@ -1,0 +1,28 @@
+import type { MeasureRequest } from '../../src/agent/benchmark-agent.js';
+import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../store/sample-measurement.js';
+
+/** Requests of as many bricks, each of its own, of one model. */
+export function sampleRequests(count: number, changes: Partial<MeasureRequest> = {}): readonly MeasureRequest[] {
+  return Array.from({ length: count }, (_, index) => ({
+    benchmark: {
+      signature: signatureOf(index),
+      model: Uint8Array.of(8, index % 100),
+      inputs: [
+        {
+          name: 'w0',
+          role: 'weight' as const,
+          elementType: 'float32' as const,
+          dims: [3, index],
+          fill: { low: -1, high: 1, seed: index },
+        },
+      ],
+    },
+    runOptions: SYSTEM.runOptions,
+    protocol: PROTOCOL,
+    occasion: 1,
+    limits: LIMITS,
+    context: { footprintBytes: 2 ** 24 },
+    modelBytes: 20_000_000,
+    ...changes,
+  }));
+}

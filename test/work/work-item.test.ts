@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as wire from '../../src/generated/mlmodelscope/work/v1/work.js';
+import { bodyOf, itemIn, type WorkItem } from '../../src/work/work-item.js';
+import fc from '../support/property.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { sampleRequests } from './sample-requests.js';
+
+function itemOf(changes: Partial<WorkItem> = {}): WorkItem {
+  return {
+    requests: sampleRequests(3).map((request) => ({ request, replaces: undefined })),
+    wantedBy: 'batch 1',
+    traceContext: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+    ...changes,
+  };
+}
+
+describe('work items', () => {
+  it('come out of their message as they went in', () => {
+    const [request] = sampleRequests(1);
+    assert.ok(request);
+    const { benchmark, runOptions, protocol, occasion, limits } = request;
+    const alone = { benchmark, runOptions, protocol, occasion, limits };
+    const item = itemOf({
+      requests: [
+        ...sampleRequests(2).map((request) => ({ request, replaces: '2026-01-02T03:04:05.678Z' })),
+        { request: alone, replaces: undefined },
+      ],
+    });
+    assert.deepEqual(itemIn(bodyOf(item)), item);
+    assert.equal(itemIn(bodyOf(itemOf({ wantedBy: undefined }))).wantedBy, undefined);
+  });
+
+  it('never have the name of a model', () => {
+    const requests = sampleRequests(1, { name: 'secret-model' }).map((request) => ({ request, replaces: undefined }));
+    assert.equal(Buffer.from(bodyOf(itemOf({ requests }))).includes('secret-model'), false);
+  });
+
+  it('never have weights', () => {
+    const [request] = sampleRequests(1);
+    assert.ok(request);
+    const benchmark = { ...request.benchmark, weights: '/home/me/model.onnx' };
+    const item = itemOf({ requests: [{ request: { ...request, benchmark }, replaces: undefined }] });
+    assert.throws(() => bodyOf(item), refusal('usage', /carries no weights/));
+    const message = wire.WorkItem.decode(bodyOf(itemOf()));
+    const asked = message.requests[1]?.benchmark;
+    assert.ok(asked);
+    asked.weights = '/etc/passwd';
+    assert.throws(() => itemIn(wire.WorkItem.encode(message).finish()), refusal('usage', /requests\[1\].*weights/));
+  });
+
+  it('are refused with a reason where they are of another version, or empty', () => {
+    const message = wire.WorkItem.decode(bodyOf(itemOf()));
+    const of = (changes: Partial<wire.WorkItem>): Uint8Array =>
+      wire.WorkItem.encode({ ...message, ...changes }).finish();
+    assert.throws(() => itemIn(of({ version: 2 })), refusal('usage', /version 2.*understands version 1/));
+    assert.throws(() => itemIn(of({ requests: [] })), refusal('usage', /asks for 0 measurements/));
+    assert.throws(() => itemIn(new Uint8Array()), refusal('usage', /version 0/));
+  });
+
+  it('are refused with a reason where they are no work, whatever the bytes', () => {
+    const noWork = refusal('usage', /.+/);
+    assert.throws(() => itemIn(Buffer.from('{"measure": "this"}')), noWork);
+    const body = bodyOf(itemOf());
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => assert.throws(() => itemIn(bytes), noWork)));
+    fc.assert(
+      fc.property(fc.nat(body.length - 1), fc.nat(255), (place, value) => {
+        const changed = Uint8Array.from(body);
+        changed[place] = value;
+        try {
+          itemIn(changed);
+        } catch (thrown) {
+          assert.ok(noWork(thrown));
+        }
+      }),
+    );
+  });
+});
