@@ -1,0 +1,69 @@
+import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
+
+interface Remedy {
+  readonly code: ErrorCode;
+  readonly text: string;
+}
+
+/** By the reply codes of AMQP 0-9-1 (its specification, section 1.2) and of the operating system. */
+const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
+  [
+    'ACCESS_REFUSED',
+    {
+      code: 'unauthenticated',
+      text:
+        "it refuses this user: check the name and the password in the queue's address, and the user's rights " +
+        '(rabbitmqctl set_permissions USER "^(mlmodelscope|amq[.]gen).*" ".*" ".*")',
+    },
+  ],
+  [
+    'NOT_ALLOWED',
+    {
+      code: 'unauthenticated',
+      text:
+        "it has no such virtual host, or this user may not use it: check the part after the host in the queue's " +
+        'address, and the rights (rabbitmqctl set_permissions -p VHOST USER ".*" ".*" ".*")',
+    },
+  ],
+  [
+    'PRECONDITION_FAILED',
+    {
+      code: 'unsupported',
+      text:
+        'it has a queue of this name with other settings: when it is empty, delete it (rabbitmqctl delete_queue), and it ' +
+        'is made anew. RabbitMQ 3.10 or newer is needed',
+    },
+  ],
+  [
+    'ECONNREFUSED',
+    { code: 'unavailable', text: 'nobody listens there: start the broker, or check the address and the port' },
+  ],
+  ['ENOTFOUND', { code: 'unavailable', text: 'there is no such host: check the address' }],
+  ['EAI_AGAIN', { code: 'unavailable', text: 'the name of the host cannot be looked up now: check the network' }],
+  [
+    'CONNECTION_TIMEOUT',
+    { code: 'unavailable', text: 'it does not answer: check that it runs and can be reached from here' },
+  ],
+]);
+
+/** The code of an error of the client or of the operating system. */
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
+
+/**
+ * An error of the client as one that says what to do. What may pass is `unavailable`.
+ *
+ * @param place of the broker, without a password
+ */
+export function amqpError(place: string, thrown: unknown): PlatformError {
+  if (thrown instanceof PlatformError) return thrown;
+  const remedy = REMEDIES.get(codeOf(thrown));
+  const said = messageOf(thrown);
+  const options = { cause: thrown };
+  if (remedy === undefined) {
+    const message = `The broker ${place} cannot be used: ${said}. Check that it runs and can be reached from here.`;
+    return new PlatformError('unavailable', message, options);
+  }
+  return new PlatformError(remedy.code, `The broker ${place} cannot be used: ${remedy.text} (${said}).`, options);
+}

@@ -1,0 +1,111 @@
+import { type Channel, Connection } from 'rabbitmq-client';
+import { PlatformError } from '../../base/errors.js';
+import { amqpError } from './amqp-error.js';
+
+/** Seconds between two signs of life. A broker or client that gives none for about four of them is gone. */
+const HEARTBEAT_S = 10;
+
+/** The most that RabbitMQ agrees to by default. */
+const FRAME_BYTES = 128 * 2 ** 10;
+
+/** Pauses between tries to connect again; the client doubles them. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** For a channel, while the connection is lost. */
+const ACQUIRE_LIMIT_MS = 5_000;
+
+/** For the broker to say goodbye. */
+const CLOSE_LIMIT_MS = 3_000;
+
+export interface BrokerOptions {
+  readonly onWarning: (message: string) => void;
+  /** The authorities that the broker's certificate comes from; without it those that Node.js trusts. */
+  readonly caPem?: Buffer | undefined;
+}
+
+/** One connection to a broker, which is made again whenever it is lost. */
+export class Broker {
+  /** Why the broker takes nothing that is published; undefined while it does. */
+  #blocked: string | undefined;
+
+  private constructor(
+    readonly connection: Connection,
+    readonly place: string,
+  ) {}
+
+  /**
+   * Connects once; later, a lost connection is made again and again.
+   *
+   * @throws PlatformError that says why there is none, see amqp-error.ts
+   */
+  static async connect(uri: string, place: string, { onWarning, caPem }: BrokerOptions): Promise<Broker> {
+    const connection = new Connection({
+      url: uri,
+      connectionName: 'mlmodelscope',
+      heartbeat: HEARTBEAT_S,
+      frameMax: FRAME_BYTES,
+      retryLow: FIRST_PAUSE_MS,
+      retryHigh: LONGEST_PAUSE_MS,
+      acquireTimeout: ACQUIRE_LIMIT_MS,
+      ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
+    });
+    const broker = new Broker(connection, place);
+    let isConnected = false;
+    let isLost = false;
+    await new Promise<void>((resolve, reject) => {
+      connection.on('connection', () => {
+        if (isLost) onWarning(`the broker ${place} answers again`);
+        isLost = false;
+        isConnected = true;
+        broker.#blocked = undefined;
+        resolve();
+      });
+      connection.on('error', (error: unknown) => {
+        if (isConnected && !isLost) onWarning(`${amqpError(place, error).message} Trying again until it does.`);
+        if (!isConnected) reject(amqpError(place, error));
+        isLost = true;
+      });
+    }).catch((error: unknown) => {
+      connection.unsafeDestroy();
+      throw error;
+    });
+    connection.on('connection.blocked', (reason) => {
+      broker.#blocked = reason;
+      onWarning(broker.blockedMessage(reason));
+    });
+    connection.on('connection.unblocked', () => {
+      broker.#blocked = undefined;
+      onWarning(`the broker ${place} takes messages again`);
+    });
+    return broker;
+  }
+
+  /** The error of a broker that takes nothing; undefined where it does. */
+  get refusal(): PlatformError | undefined {
+    return this.#blocked === undefined
+      ? undefined
+      : new PlatformError('unavailable', this.blockedMessage(this.#blocked));
+  }
+
+  /** Does something on a channel of its own. What was taken on it and not acknowledged goes back. @throws as the client */
+  async onChannel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
+    const channel = await this.connection.acquire();
+    try {
+      return await work(channel);
+    } finally {
+      await channel.close().catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    const tooLong = setTimeout(() => this.connection.unsafeDestroy(), CLOSE_LIMIT_MS);
+    await this.connection.close().catch(() => undefined);
+    clearTimeout(tooLong);
+  }
+
+  private blockedMessage(reason: string): string {
+    const advice = 'free space on its machine, or lower its limits (disk_free_limit, vm_memory_high_watermark)';
+    return `The broker ${this.place} takes no messages, because it is ${reason}: ${advice}.`;
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { type AsyncMessage, type Envelope, type MessageBody, type SyncMessage } from 'rabbitmq-client';
+import { ownValue } from '../../base/own-value.js';
+import { type FailedWork, MOST_DELIVERIES, type WorkMessage } from '../work-queue.js';
+import { FAILED, systemOf } from './topology.js';
+
+/** Headers of work that was given up. */
+const REASON = 'x-mlmodelscope-reason';
+const SYSTEM = 'x-mlmodelscope-system';
+const FAILED_AT = 'x-mlmodelscope-failed-at';
+
+/** How often RabbitMQ has delivered a message of a quorum queue before. */
+const DELIVERY_COUNT = 'x-delivery-count';
+
+/** The client has read texts and JSON already, by their content type. */
+function bytesOf(body: MessageBody): Uint8Array {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** A message of a queue. One without an id, which is none of this project's, is known by its content. */
+export function workIn({ messageId, body: carried }: AsyncMessage | SyncMessage): WorkMessage {
+  const body = bytesOf(carried);
+  return { id: messageId ?? createHash('sha256').update(body).digest('hex').slice(0, 32), body };
+}
+
+export function deliveriesBefore({ headers }: AsyncMessage): number {
+  const count: unknown = headers?.[DELIVERY_COUNT];
+  return typeof count === 'number' ? count : 0;
+}
+
+/** What goes around a message on its way to a queue. */
+export function envelopeTo(queue: string, { id }: WorkMessage): Envelope {
+  return { routingKey: queue, messageId: id, durable: true };
+}
+
+/** What goes around a message that is given up. */
+export function envelopeOfFailed({ message, system, reason, failedAt }: FailedWork): Envelope {
+  const headers = { [REASON]: reason, [SYSTEM]: system, [FAILED_AT]: failedAt };
+  return { exchange: FAILED, routingKey: '', messageId: message.id, durable: true, headers };
+}
+
+interface Death {
+  readonly queue?: unknown;
+  readonly time?: unknown;
+}
+
+/** The broker's own record of a message that it gave up. */
+function deathIn(headers: SyncMessage['headers']): Death {
+  const deaths: unknown = headers?.['x-death'];
+  const [first] = Array.isArray(deaths) ? (deaths as readonly unknown[]) : [];
+  return typeof first === 'object' && first !== null ? first : {};
+}
+
+/** Work that was given up: by who served it, with the reason, or by the broker, because they ended all the time. */
+export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
+  const { headers, routingKey } = carried;
+  const text = (name: string): string | undefined => {
+    const value: unknown = headers && ownValue(headers, name);
+    return typeof value === 'string' ? value : undefined;
+  };
+  const { queue, time } = deathIn(headers);
+  return {
+    message: workIn(carried),
+    system: text(SYSTEM) ?? systemOf(typeof queue === 'string' ? queue : routingKey),
+    reason:
+      text(REASON) ?? `${MOST_DELIVERIES} times in a row, the agent that worked on it ended or lost its connection`,
+    failedAt: text(FAILED_AT) ?? (typeof time === 'number' ? new Date(time * 1000).toISOString() : undefined),
+  };
+}

@@ -1,0 +1,26 @@
+import { PlatformError } from '../../base/errors.js';
+
+const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
+
+/**
+ * Where a URI of AMQP leads, for display: without user and password.
+ *
+ * @throws PlatformError `usage`, without repeating the URI: it may hold a password
+ */
+export function placeOf(uri: string): string {
+  let url: URL;
+  try {
+    url = new URL(uri);
+  } catch {
+    // The error would repeat the URI.
+    throw new PlatformError('usage', `the queue's address is no URI; write it as ${EXAMPLE}`);
+  }
+  if ((url.protocol !== 'amqp:' && url.protocol !== 'amqps:') || url.hostname === '') {
+    throw new PlatformError(
+      'usage',
+      `a queue's address begins with amqp:// or amqps:// and a host; write it as ${EXAMPLE}`,
+    );
+  }
+  const path = url.pathname === '/' ? '' : url.pathname;
+  return `${url.protocol}//${url.host}${path}`;
+}

@@ -1,0 +1,47 @@
+import type { Connection } from 'rabbitmq-client';
+import { MOST_DELIVERIES } from '../work-queue.js';
+
+type QueueParams = Exclude<Parameters<Connection['queueDeclare']>[0], string | undefined>;
+type ExchangeParams = Parameters<Connection['exchangeDeclare']>[0];
+
+const WORK_PREFIX = 'mlmodelscope.work.';
+
+/** Where work goes that was given up: to the queue of this name, and to those who watch. */
+export const FAILED = 'mlmodelscope.failed';
+
+export const FAILED_EXCHANGE: ExchangeParams = { exchange: FAILED, type: 'fanout', durable: true };
+
+/**
+ * The queue of all work that was given up. To list it counts as a delivery, and RabbitMQ 4 drops messages after 20 of them unless a
+ * queue says otherwise.
+ */
+export const FAILED_QUEUE: QueueParams = {
+  queue: FAILED,
+  durable: true,
+  arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000_000 },
+};
+
+export const FAILED_BINDING = { exchange: FAILED, queue: FAILED };
+
+/**
+ * The queue of a class of systems. It is replicated among the brokers of a cluster, counts failed deliveries, and keeps a message
+ * that was given up until the queue of failed work has it. The limit is on deliveries after the first one.
+ */
+export function workQueue(system: string): QueueParams {
+  return {
+    queue: `${WORK_PREFIX}${system}`,
+    durable: true,
+    arguments: {
+      'x-queue-type': 'quorum',
+      'x-delivery-limit': MOST_DELIVERIES - 1,
+      'x-dead-letter-exchange': FAILED,
+      'x-dead-letter-strategy': 'at-least-once',
+      'x-overflow': 'reject-publish',
+    },
+  };
+}
+
+/** The class whose queue has this name. */
+export function systemOf(queue: string): string {
+  return queue.startsWith(WORK_PREFIX) ? queue.slice(WORK_PREFIX.length) : queue;
+}

@@ -1,0 +1,280 @@
+import {
+  type AsyncMessage,
+  type Channel,
+  type Consumer,
+  ConsumerStatus,
+  type Envelope,
+  type Publisher,
+} from 'rabbitmq-client';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { type Clock, monotonicClock } from '../../base/clock.js';
+import { keepTrying } from '../../base/keep-trying.js';
+import { checkBody } from '../check-body.js';
+import {
+  type FailedWork,
+  type Handled,
+  MOST_BODY_BYTES,
+  MOST_DELIVERIES,
+  type Ongoing,
+  type QueueState,
+  type WorkHandler,
+  type WorkMessage,
+  type WorkQueue,
+} from '../work-queue.js';
+import { amqpError } from './amqp-error.js';
+import type { Broker } from './broker.js';
+import { deliveriesBefore, envelopeOfFailed, envelopeTo, failedIn, workIn } from './carried.js';
+import { FAILED, FAILED_BINDING, FAILED_EXCHANGE, FAILED_QUEUE, workQueue } from './topology.js';
+
+/** A broker that is away, or takes nothing, for this long is an error. */
+const GIVE_UP_MS = 2 * 60_000;
+
+/** Pauses between two tries. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one of what was given up. A lost connection is made
+ * again, whoever serves goes on, and what was not confirmed is published again.
+ */
+export class AmqpWorkQueue implements WorkQueue {
+  readonly #consumers = new Set<Consumer>();
+  readonly #publisher: Publisher;
+  #closed: Promise<void> | undefined;
+
+  /**
+   * @param broker for what is taken
+   * @param publishing another connection to the same broker: one that publishes may be stopped by the broker
+   */
+  constructor(
+    private readonly broker: Broker,
+    private readonly publishing: Broker,
+    private readonly clock: Clock = monotonicClock,
+  ) {
+    this.#publisher = publishing.connection.createPublisher({ confirm: true });
+  }
+
+  async publish(system: string, message: WorkMessage): Promise<void> {
+    checkBody(message);
+    const params = workQueue(system);
+    await this.#withPatience(async () => {
+      // Where somebody has deleted the queue, the message would vanish.
+      await this.publishing.connection.queueDeclare(params);
+      await this.#send(envelopeTo(params.queue ?? '', message), message.body);
+    });
+  }
+
+  async serve(system: string, handler: WorkHandler): Promise<Ongoing> {
+    const params = workQueue(system);
+    await this.#withPatience(() => this.broker.onChannel((channel) => declareAll(channel, params)));
+    const consumer = this.broker.connection.createConsumer(
+      { queue: params.queue ?? '', queueOptions: params, qos: { prefetchCount: 1 }, concurrency: 1 },
+      (message) => this.#handle(system, message, handler),
+    );
+    return this.#started(consumer);
+  }
+
+  state(system: string): Promise<QueueState> {
+    return this.#withPatience(async () => {
+      const queue = workQueue(system).queue ?? '';
+      try {
+        return await this.broker.onChannel(async (channel) => {
+          const { messageCount, consumerCount } = await channel.queueDeclare({ queue, passive: true });
+          return { waiting: messageCount, serving: consumerCount };
+        });
+      } catch (thrown) {
+        if (thrown instanceof Error && 'code' in thrown && thrown.code === 'NOT_FOUND')
+          return { waiting: 0, serving: 0 };
+        throw thrown;
+      }
+    });
+  }
+
+  async watchFailed(listener: (failed: FailedWork) => void): Promise<Ongoing> {
+    await this.#withPatience(() => this.broker.onChannel((channel) => channel.exchangeDeclare(FAILED_EXCHANGE)));
+    const consumer = this.broker.connection.createConsumer(
+      {
+        queue: '',
+        queueOptions: { exclusive: true, autoDelete: true },
+        queueBindings: [{ exchange: FAILED }],
+        noAck: true,
+      },
+      (message) => listener(failedIn(message)),
+    );
+    return this.#started(consumer);
+  }
+
+  async *failed(): AsyncIterable<FailedWork> {
+    await this.#once(() => this.broker.onChannel((channel) => declareFailed(channel)));
+    const channel = await this.#once(() => this.broker.connection.acquire());
+    try {
+      const ids = new Set<string>();
+      for (;;) {
+        const message = await this.#once(() => channel.basicGet({ queue: FAILED }));
+        if (message === undefined) return;
+        const failed = failedIn(message);
+        if (!ids.has(failed.message.id)) yield failed;
+        ids.add(failed.message.id);
+      }
+    } finally {
+      // All that was taken goes back.
+      await channel.close().catch(() => undefined);
+    }
+  }
+
+  retry(again: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number> {
+    return this.#once(() =>
+      this.broker.onChannel(async (channel) => {
+        await declareFailed(channel);
+        const replaced = new Set<string>();
+        for (;;) {
+          const message = await channel.basicGet({ queue: FAILED });
+          if (message === undefined) return replaced.size;
+          const failed = failedIn(message);
+          // It may have failed again already. What is not acknowledged stays.
+          const messages = replaced.has(failed.message.id) ? undefined : again(failed);
+          if (messages === undefined) continue;
+          for (const one of messages) await this.publish(failed.system, one);
+          channel.basicAck({ deliveryTag: message.deliveryTag });
+          replaced.add(failed.message.id);
+        }
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled([...this.#consumers].map((consumer) => consumer.close()));
+    await this.#publisher.close().catch(() => undefined);
+    await Promise.all([this.broker.close(), this.publishing.close()]);
+  }
+
+  /** Resolves when the broker delivers to it. */
+  async #started(consumer: Consumer): Promise<Ongoing> {
+    this.#consumers.add(consumer);
+    // The client tries again, and the connection tells of its loss itself.
+    consumer.on('error', () => undefined);
+    const close = async (): Promise<void> => {
+      await consumer.close().catch(() => undefined);
+      this.#consumers.delete(consumer);
+    };
+    try {
+      await this.#orGiveUp(new Promise<void>((resolve) => consumer.once('ready', resolve)));
+    } catch (thrown) {
+      await close();
+      throw thrown;
+    }
+    return { close };
+  }
+
+  async #handle(system: string, carried: AsyncMessage, handler: WorkHandler): Promise<ConsumerStatus> {
+    const message = workIn(carried);
+    const handled = await this.#outcome(message, carried, handler);
+    switch (handled.kind) {
+      case 'done':
+        return ConsumerStatus.ACK;
+      case 'failed':
+        return ConsumerStatus.REQUEUE;
+      case 'returned':
+        // Published anew, because a message that goes back counts as a failed delivery.
+        await this.publish(system, message);
+        return ConsumerStatus.ACK;
+      case 'refused': {
+        const failedAt = new Date().toISOString();
+        const failed = { message, system, reason: handled.reason, failedAt };
+        await this.#withPatience(async () => {
+          await declareFailed(this.publishing.connection);
+          await this.#send(envelopeOfFailed(failed), message.body);
+        });
+        return ConsumerStatus.ACK;
+      }
+    }
+  }
+
+  async #outcome(
+    message: WorkMessage,
+    carried: AsyncMessage,
+    handler: WorkHandler,
+  ): Promise<Handled | { readonly kind: 'failed' }> {
+    if (message.body.length > MOST_BODY_BYTES) {
+      return { kind: 'refused', reason: `the message has ${message.body.length} bytes, more than ${MOST_BODY_BYTES}` };
+    }
+    try {
+      return await handler(message);
+    } catch (thrown) {
+      if (deliveriesBefore(carried) + 1 < MOST_DELIVERIES) return { kind: 'failed' };
+      return { kind: 'refused', reason: messageOf(thrown) };
+    }
+  }
+
+  /** Resolves when the broker has confirmed it. */
+  #send(envelope: Envelope, body: Uint8Array): Promise<void> {
+    return this.#publisher.send(envelope, Buffer.from(body.buffer, body.byteOffset, body.length));
+  }
+
+  /** One try. @throws PlatformError */
+  async #once<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    try {
+      return await work();
+    } catch (thrown) {
+      throw amqpError(this.broker.place, thrown);
+    }
+  }
+
+  /** Tries until the broker does it, for a limited time. @throws PlatformError */
+  async #withPatience<T>(work: () => Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const attempts = keepTrying(() => this.#once(work), {
+      firstPauseMs: FIRST_PAUSE_MS,
+      longestPauseMs: LONGEST_PAUSE_MS,
+      isPassing: (thrown) =>
+        thrown instanceof PlatformError && thrown.code === 'unavailable' && this.#closed === undefined,
+      signal: ended.signal,
+      clock: this.clock,
+    });
+    try {
+      return await this.#orGiveUp(attempts);
+    } finally {
+      ended.abort();
+      attempts.catch(() => undefined);
+    }
+  }
+
+  /** Waits for a limited time. @throws PlatformError `unavailable` afterwards */
+  async #orGiveUp<T>(work: Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const givenUp = async (): Promise<never> => {
+      await this.clock.sleep(GIVE_UP_MS, ended.signal);
+      const silent = `The broker ${this.broker.place} has confirmed nothing for ${GIVE_UP_MS / 1000} s.`;
+      const advice = 'Check that it runs and can be reached from here.';
+      throw this.publishing.refusal ?? new PlatformError('unavailable', `${silent} ${advice}`);
+    };
+    try {
+      return await Promise.race([work, givenUp()]);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed === undefined) return;
+    throw new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
+  }
+}
+
+type Declaring = Pick<Channel, 'queueDeclare' | 'exchangeDeclare' | 'queueBind'>;
+
+async function declareFailed(on: Declaring): Promise<void> {
+  await on.exchangeDeclare(FAILED_EXCHANGE);
+  await on.queueDeclare(FAILED_QUEUE);
+  await on.queueBind(FAILED_BINDING);
+}
+
+async function declareAll(on: Declaring, work: ReturnType<typeof workQueue>): Promise<void> {
+  await declareFailed(on);
+  await on.queueDeclare(work);
+}

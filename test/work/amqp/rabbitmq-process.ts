@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lifetime } from '../../support/lifetime.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
+
+/** Debian's package puts it there; its command in /usr/sbin would run it as the user of the system's own broker. */
+const SERVER = process.env['RABBITMQ_SERVER'] ?? '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/** For describe and it: skips where there is no such program. */
+export const needsRabbitMq = {
+  skip:
+    !existsSync(SERVER) && 'needs a broker: install rabbitmq-server, as .ci/run does, or name it by RABBITMQ_SERVER',
+};
+
+/** For a node to start: Erlang's virtual machine, then the applications. */
+const START_LIMIT_MS = 60_000;
+
+/** A broker of its own, with its data in a temporary folder, as a process that may be stopped and started. */
+export interface RabbitMq {
+  /** With user and password, the same after every start. */
+  readonly uri: string;
+  /** The same for a user that may do nothing. */
+  readonly withoutRights: string;
+  /** host:port */
+  readonly address: string;
+  readonly start: () => Promise<void>;
+  /** SIGTERM and SIGKILL: resolves when all of its processes have ended. */
+  readonly signal: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
+}
+
+const USERS = {
+  users: [
+    { name: 'alice', password: 'correct-horse', tags: 'administrator' },
+    { name: 'bob', password: 'no-rights', tags: '' },
+  ],
+  vhosts: [{ name: '/' }],
+  permissions: [
+    { user: 'alice', vhost: '/', configure: '.*', write: '.*', read: '.*' },
+    { user: 'bob', vhost: '/', configure: '^$', write: '^$', read: '^$' },
+  ],
+};
+
+/** @param isFull the broker's disk counts as full, so that it takes no messages */
+export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promise<RabbitMq> {
+  const folder = await temporaryFolder(t);
+  const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
+  const definitions = join(folder, 'definitions.json');
+  await writeFile(definitions, JSON.stringify(USERS));
+  await writeFile(
+    join(folder, 'rabbitmq.conf'),
+    [
+      `load_definitions = ${definitions}`,
+      `disk_free_limit.absolute = ${isFull ? '1000000GB' : '1MB'}`,
+      'log.console.level = error',
+      '',
+    ].join('\n'),
+  );
+  await writeFile(join(folder, 'enabled_plugins'), '[].');
+  const environment = {
+    ...process.env,
+    HOME: folder,
+    RABBITMQ_NODENAME: `test-${port}@localhost`,
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+    RABBITMQ_LOG_BASE: join(folder, 'log'),
+    RABBITMQ_LOGS: '-',
+    RABBITMQ_PID_FILE: join(folder, 'pid'),
+    RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+    RABBITMQ_CONF_ENV_FILE: join(folder, 'none.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
+    ERL_EPMD_PORT: String(names),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    // One scheduler: the tests' machine has other work.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1',
+  };
+  // Erlang's name server. One that the node starts itself would stay.
+  const nameServer = spawn('epmd', ['-port', String(names)], { stdio: 'ignore', env: environment });
+  t.after(() => nameServer.kill('SIGKILL'));
+  await untilListening(names);
+
+  let node: ChildProcess | undefined;
+  let said = '';
+  const start = async (): Promise<void> => {
+    // A group of its own, for the program is a script that starts others.
+    const child = spawn(SERVER, [], { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    node = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-5000)));
+    }
+    await untilListening(port, () => {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`RabbitMQ has ended: ${said}`);
+    });
+  };
+  const signal = async (name: NodeJS.Signals): Promise<void> => {
+    if (node?.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
+    const ended = once(node, 'exit');
+    process.kill(-node.pid, name);
+    if (name === 'SIGTERM' || name === 'SIGKILL') await ended;
+  };
+  t.after(async () => signal('SIGKILL'));
+  await start();
+  const address = `127.0.0.1:${port}`;
+  return {
+    uri: `amqp://alice:correct-horse@${address}`,
+    withoutRights: `amqp://bob:no-rights@${address}`,
+    address,
+    start,
+    signal,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** @param check throws where it is of no use to go on waiting */
+async function untilListening(port: number, check = (): void => {}): Promise<void> {
+  for (const deadline = performance.now() + START_LIMIT_MS; ; await sleep(50)) {
+    check();
+    const socket = connect({ port, host: '127.0.0.1' });
+    try {
+      await once(socket, 'connect');
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    } finally {
+      socket.destroy();
+    }
+  }
+}

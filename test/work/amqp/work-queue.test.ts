@@ -1,0 +1,249 @@
+import { Connection } from 'rabbitmq-client';
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Broker } from '../../../src/work/amqp/broker.js';
+import { AmqpWorkQueue } from '../../../src/work/amqp/work-queue.js';
+import { openQueue } from '../../../src/work/open-queue.js';
+import { type FailedWork, type Handled, MOST_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
+import type { Lifetime } from '../../support/lifetime.js';
+import { fast } from '../../store/fast-clock.js';
+import { refusal } from '../../rpc/support/refusal.js';
+import { until } from '../../support/until.js';
+import { message, workQueueContract } from '../work-queue-contract.js';
+import { needsRabbitMq, type RabbitMq, startRabbitMq } from './rabbitmq-process.js';
+
+const DONE: Handled = { kind: 'done' };
+
+/** Against hanging only. */
+const deadline = { timeout: 240_000 };
+
+/** As long as brokers take to be upgraded. */
+const OUTAGE_MS = 30_000;
+
+/** RabbitMQ 3.10 may lose a new queue that it was killed within half a second after: it saves its directory of queues so often. */
+const NEW_QUEUE_MS = 2_000;
+
+const undo: (() => unknown)[] = [];
+const untilTheEnd: Lifetime = { after: (one) => undo.push(one) };
+let broker: RabbitMq | undefined;
+
+before(async () => {
+  if (needsRabbitMq.skip === false) broker = await startRabbitMq(untilTheEnd);
+});
+after(async () => {
+  for (const one of undo.reverse()) await one();
+});
+
+function running(): RabbitMq {
+  assert.ok(broker);
+  return broker;
+}
+
+async function open(t: TestContext, uri: string, warnings: string[] = []): Promise<WorkQueue> {
+  const queue = await openQueue(uri, { onWarning: (warning) => warnings.push(warning) });
+  t.after(() => queue.close());
+  return queue;
+}
+
+/** Does something as any other client of the broker. */
+async function withClient<T>(uri: string, work: (client: Connection) => Promise<T>): Promise<T> {
+  const client = new Connection(uri);
+  client.on('error', () => undefined);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** A queue of the broker of all tests, without any work. */
+async function openEmpty(t: TestContext): Promise<WorkQueue> {
+  const { uri } = running();
+  const queue = await open(t, uri);
+  t.after(() =>
+    withClient(uri, async (client) => {
+      for (const name of ['mlmodelscope.work.a', 'mlmodelscope.work.b', 'mlmodelscope.failed']) {
+        await client.queueDelete(name);
+      }
+    }),
+  );
+  return queue;
+}
+
+workQueueContract('RabbitMQ', openEmpty, needsRabbitMq.skip);
+
+async function failedIn(queue: WorkQueue): Promise<readonly FailedWork[]> {
+  const all: FailedWork[] = [];
+  for await (const failed of queue.failed()) all.push(failed);
+  return all;
+}
+
+describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
+  it('hands out to another client what one publishes', async (t) => {
+    const queue = await openEmpty(t);
+    const other = await open(t, running().uri);
+    const came: string[] = [];
+    await other.serve('a', ({ body }) => {
+      came.push(Buffer.from(body).toString());
+      return Promise.resolve(DONE);
+    });
+    await queue.publish('a', message('hello'));
+    await until(() => came.length === 1);
+    assert.deepEqual(came, ['hello']);
+  });
+
+  it('gives up work whose agents end all the time, and says so', async (t) => {
+    const queue = await openEmpty(t);
+    const heard: FailedWork[] = [];
+    await queue.watchFailed((failed) => heard.push(failed));
+    const deadly = message('deadly');
+    // The dead letter's queue is there once somebody has served.
+    await (await queue.serve('a', () => Promise.resolve(DONE))).close();
+    await queue.publish('a', deadly);
+    for (let deaths = 0; deaths < 3; deaths++) {
+      await withClient(running().uri, async (client) => {
+        const channel = await client.acquire();
+        let isTaken = false;
+        await channel.basicConsume({ queue: 'mlmodelscope.work.a' }, () => (isTaken = true));
+        await until(() => isTaken);
+        client.unsafeDestroy();
+      });
+    }
+    await until(() => heard.length > 0);
+    assert.equal(heard[0]?.message.id, deadly.id);
+    const [failed] = await failedIn(queue);
+    assert.equal(failed?.message.id, deadly.id);
+    assert.equal(failed.system, 'a');
+    assert.match(failed.reason, /3 times in a row, the agent that worked on it ended/);
+    assert.match(failed.failedAt ?? '', /^20\d\d-/);
+  });
+
+  it('gives up messages of others that are too large or of any other type, and goes on', async (t) => {
+    const queue = await openEmpty(t);
+    const came: string[] = [];
+    await queue.serve('a', ({ body }) => {
+      const text = Buffer.from(body).toString();
+      came.push(text);
+      return Promise.resolve(text === 'good' ? DONE : { kind: 'refused', reason: 'the message is no work' });
+    });
+    await withClient(running().uri, async (client) => {
+      const publisher = client.createPublisher({ confirm: true });
+      await publisher.send('mlmodelscope.work.a', Buffer.alloc(MOST_BODY_BYTES + 1));
+      await publisher.send('mlmodelscope.work.a', { measure: 'this' });
+      await publisher.send('mlmodelscope.work.a', 'a text');
+      await publisher.close();
+    });
+    await queue.publish('a', message('good'));
+    await until(() => came.includes('good'));
+    assert.deepEqual(came, ['{"measure":"this"}', 'a text', 'good']);
+    const reasons = (await failedIn(queue)).map(({ reason }) => reason).sort();
+    assert.deepEqual(reasons, [
+      `the message has ${MOST_BODY_BYTES + 1} bytes, more than ${MOST_BODY_BYTES}`,
+      'the message is no work',
+      'the message is no work',
+    ]);
+  });
+
+  it('goes on after the broker was killed and away for 30 s, with all work that it had accepted', async (t) => {
+    const own = await startRabbitMq(t);
+    const warnings: string[] = [];
+    const queue = await open(t, own.uri, warnings);
+    const came: string[] = [];
+    let isHeld = true;
+    await queue.serve('a', async ({ body }) => {
+      came.push(Buffer.from(body).toString());
+      while (isHeld) await setTimeout(20);
+      return DONE;
+    });
+    for (const text of ['1', '2', '3']) await queue.publish('a', message(text));
+    await until(() => came.length === 1);
+    await setTimeout(NEW_QUEUE_MS);
+    await own.signal('SIGKILL');
+    const published = queue.publish('a', message('4'));
+    await setTimeout(OUTAGE_MS);
+    await own.start();
+    isHeld = false;
+    await published;
+    await until(() => new Set(came).size === 4);
+    await until(async () => (await queue.state('a')).waiting === 0);
+    assert.deepEqual(await failedIn(queue), []);
+    assert.ok(warnings.some((warning) => /The broker .* cannot be used.*Trying again/.test(warning)));
+    assert.ok(warnings.some((warning) => warning.includes('answers again')));
+    assert.ok(warnings.every((warning) => !warning.includes('correct-horse')));
+  });
+
+  it('goes on after the broker was suspended', async (t) => {
+    const own = await startRabbitMq(t);
+    const queue = await open(t, own.uri);
+    const came: string[] = [];
+    await queue.serve('a', ({ body }) => {
+      came.push(Buffer.from(body).toString());
+      return Promise.resolve(DONE);
+    });
+    await own.signal('SIGSTOP');
+    const published = queue.publish('a', message('meanwhile'));
+    await setTimeout(OUTAGE_MS);
+    await own.signal('SIGCONT');
+    await published;
+    await until(() => came.includes('meanwhile'));
+  });
+});
+
+describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () => {
+  const options = { onWarning: () => undefined };
+
+  it('is an error where nobody listens', async () => {
+    await assert.rejects(
+      openQueue('amqp://alice:secret@127.0.0.1:1', options),
+      (error) =>
+        refusal('unavailable', /nobody listens there: start the broker/)(error) && !String(error).includes('secret'),
+    );
+  });
+
+  it('is an error where the address is none', async () => {
+    for (const uri of ['rabbit', 'http://127.0.0.1', 'amqp://', 'amqp://alice:secret@']) {
+      await assert.rejects(
+        openQueue(uri, options),
+        (error) => refusal('usage', /amqp:\/\/USER:PASSWORD@HOST/)(error) && !String(error).includes('secret'),
+      );
+    }
+  });
+
+  it('is an error where it does not know the user, or the virtual host', async () => {
+    const { address, uri } = running();
+    await assert.rejects(
+      openQueue(`amqp://mallory:wrong@${address}`, options),
+      refusal('unauthenticated', /check the name/),
+    );
+    await assert.rejects(openQueue(`${uri}/nowhere`, options), refusal('unauthenticated', /no such virtual host/));
+  });
+
+  it('is an error where the user has no rights', async (t) => {
+    const queue = await open(t, running().withoutRights);
+    const noRights = refusal('unauthenticated', /rabbitmqctl set_permissions/);
+    await assert.rejects(queue.publish('a', message('1')), noRights);
+    await assert.rejects(
+      queue.serve('a', () => Promise.resolve(DONE)),
+      noRights,
+    );
+    await assert.rejects(failedIn(queue), noRights);
+  });
+
+  it('is an error where its disk is full', async (t) => {
+    const own = await startRabbitMq(t, { isFull: true });
+    const warnings: string[] = [];
+    const settings = { onWarning: (warning: string) => warnings.push(warning) };
+    const [taking, publishing] = [
+      await Broker.connect(own.uri, own.address, settings),
+      await Broker.connect(own.uri, own.address, settings),
+    ];
+    const queue = new AmqpWorkQueue(taking, publishing, fast);
+    t.after(() => queue.close());
+    await assert.rejects(
+      queue.publish('a', message('1')),
+      refusal('unavailable', /takes no messages.*disk.*free space/),
+    );
+    assert.ok(warnings.some((warning) => /disk/.test(warning)));
+  });
+});
