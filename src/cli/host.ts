@@ -14,6 +14,8 @@ import { resolvePredictionModel } from '../registry/resolve-prediction-model.js'
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import { openStore } from '../store/open-store.js';
 import type { ResultStore } from '../store/result-store.js';
+import { openQueue } from '../work/open-queue.js';
+import type { WorkQueue } from '../work/work-queue.js';
 import { defaultCacheDir } from '../zoo/cache.js';
 import { createProgress } from './progress.js';
 import { NO_SECURITY, type Security } from './security.js';
@@ -22,6 +24,8 @@ import type { Terminal } from './terminal.js';
 /** A host whose resources live as long as one command. */
 export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
+  /** The queue at `uri`; closed when the command ends. @throws PlatformError as openQueue */
+  openQueue(uri: string): Promise<WorkQueue>;
   /** TLS and the token by the command line and the environment. */
   readonly security: Security;
   /** Called once, before the command's action. */
@@ -103,6 +107,14 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       stores.push(store);
       if (store.isReadOnly !== true) await keepSpans(store);
       return store;
+    },
+    openQueue: async (uri) => {
+      const queue = await openQueue(uri, {
+        onWarning: (message) => warn(`warning: ${message}`),
+        caPem: security.client.caPem,
+      });
+      closers.push(() => queue.close());
+      return queue;
     },
     loadModel,
     setExitCode: (code) => {

@@ -5,6 +5,8 @@ import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
 import type { PluginTools } from '../evaluation/run/run-evaluation.js';
 import type { ClientSecurity } from '../rpc/security.js';
 import type { ResultStore } from '../store/result-store.js';
+import { queuedAgent } from '../work/queued-agent.js';
+import type { WorkQueue } from '../work/work-queue.js';
 import { defaultCacheDir } from '../zoo/cache.js';
 
 /** An agent whose optimized graphs are kept in the user's cache. */
@@ -12,7 +14,17 @@ export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
   return cacheOptimizedGraphs(agent, join(defaultCacheDir(), 'graphs'));
 }
 
-/** The tools of a plugin in a process of its own. */
-export function pluginTools(store: ResultStore, security: ClientSecurity): PluginTools {
-  return { store, connect: ({ address, tls }) => cachedGraphs(connectAgent(address, { security, tls })) };
+/**
+ * The tools of a plugin in a process of its own.
+ *
+ * @param queue where agents take their work; undefined: each agent is asked itself
+ */
+export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
+  return {
+    store,
+    connect: ({ address, tls }) => {
+      const agent = cachedGraphs(connectAgent(address, { security, tls }));
+      return queue === undefined ? agent : queuedAgent(queue, agent, store);
+    },
+  };
 }

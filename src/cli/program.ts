@@ -8,6 +8,7 @@ import { registerEvaluationsCommand } from './commands/evaluations.js';
 import { registerModelsCommand } from './commands/models.js';
 import { registerPluginCommand } from './commands/plugin.js';
 import { registerPredictCommand } from './commands/predict.js';
+import { registerQueueCommand } from './commands/queue.js';
 import { registerRegistryCommand } from './commands/registry.js';
 import { registerServeCommand } from './commands/serve.js';
 import { registerStoreCommand } from './commands/store.js';
@@ -83,6 +84,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   registerModelsCommand(program, host);
   registerZooCommand(program, host);
   registerStoreCommand(program, host);
+  registerQueueCommand(program, host);
   registerTraceCommand(program, host);
   registerCompletionCommand(program, host);
   registerVersionCommand(program, host, plugins);

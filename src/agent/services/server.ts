@@ -35,6 +35,12 @@ export interface RunningAgent {
   readonly framework: Framework;
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
+  /**
+   * Opens another address on loopback, without TLS, for this process: the certificate names the machine as others do.
+   *
+   * @throws PlatformError as the server's `listen`
+   */
+  openDoor(): Promise<string>;
   /** Stops measuring, ends every process that this agent started, and stops listening. May be called again. */
   close(): Promise<void>;
 }
@@ -70,12 +76,21 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const address = await server.listen({ host, port });
   await removeStaleFolders();
 
+  const servers = [server];
+  const openDoor = (): Promise<string> => {
+    const door = createRpcServer({ security: { token: security?.token } });
+    servers.push(door);
+    addBenchmarkService(door, { ...shared, calls: door.calls });
+    addTraceService(door, { ...shared, calls: door.calls });
+    return door.listen({ host: '127.0.0.1', port: 0 });
+  };
   const stop = async (): Promise<void> => {
     // The calls get this error before their measurements end.
-    const closed = server.close(new PlatformError('unavailable', 'the agent is shutting down'));
+    const reason = new PlatformError('unavailable', 'the agent is shutting down');
+    const closed = servers.map((one) => one.close(reason));
     await runner.close();
-    await closed;
+    await Promise.all(closed);
   };
   let stopped: Promise<void> | undefined;
-  return { machine: shared.machine, framework: shared.framework, address, close: () => (stopped ??= stop()) };
+  return { machine, framework: shared.framework, address, openDoor, close: () => (stopped ??= stop()) };
 }

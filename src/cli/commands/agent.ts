@@ -11,8 +11,10 @@ import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
+import { storeDescription } from '../../command/options.js';
 import { addressOption, parseAddress, serversOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
+import { queueOption } from './queue-option.js';
 
 /** Default address of an agent. */
 const DEFAULT_AGENT = '127.0.0.1:7070';
@@ -21,6 +23,8 @@ interface AgentFlags {
   readonly listen: HostPort;
   readonly framework: FrameworkName;
   readonly server?: readonly HostPort[];
+  readonly queue?: string;
+  readonly store?: string;
   readonly advertise?: HostPort;
   readonly models?: string;
   readonly allowVersion?: true;
@@ -85,13 +89,14 @@ async function stayRegistered(
   servers: readonly HostPort[],
   flags: AgentFlags,
   host: OwnedHost,
+  signal: AbortSignal,
 ): Promise<void> {
   const offer = offerOf(agent, advertised(flags, agent), known, host);
   const refused = new AbortController();
   const announced = servers.map(async (server) => {
     const address = formatHostPort(server);
     await announceAgent(offer, address, {
-      signal: AbortSignal.any([host.signal, refused.signal]),
+      signal: AbortSignal.any([signal, refused.signal]),
       client: { security: host.security.client },
       onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
       onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
@@ -99,6 +104,27 @@ async function stayRegistered(
   });
   await Promise.allSettled(announced);
   await Promise.all(announced);
+}
+
+/** The store of a user's own is on this machine, where those who ask for work do not look. */
+function assertSharedStore({ queue, store }: AgentFlags): void {
+  if (queue === undefined || store !== undefined || process.env['MLMODELSCOPE_STORE']) return;
+  const example = '--store mongodb://HOST/DATABASE';
+  throw new PlatformError('usage', `--queue needs the store of those who ask for work as well: ${example}`);
+}
+
+/** Opens what the agent takes work from and keeps measurements in, and takes work until the signal aborts. */
+async function serveQueueOf(
+  agent: RunningAgent,
+  uri: string,
+  { store }: AgentFlags,
+  host: OwnedHost,
+  signal: AbortSignal,
+) {
+  const results = await host.openStore(store);
+  const queue = await host.openQueue(uri);
+  const { serveQueue } = await import('../serve-queue.js');
+  await serveQueue(agent, queue, results, host, signal);
 }
 
 /** `mlmodelscope agent`: serves this machine until it is stopped. */
@@ -117,6 +143,8 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
         "the platform's server; the agent stays registered with it. Several servers of one store: HOST:PORT,…",
       ),
     )
+    .addOption(queueOption('this agent also takes work from, beside requests; needs --store'))
+    .option('--store <uri>', storeDescription('measurements of work from --queue'))
     .option(
       '--advertise <host:port>',
       'address that others use for this agent (default: the address of --listen)',
@@ -137,12 +165,15 @@ Examples:
   mlmodelscope agent --listen 127.0.0.1:7070
   mlmodelscope agent --framework onnxruntime-web
   mlmodelscope dlbricks validate zoo:resnet18 --agent 127.0.0.1:7070
+  mlmodelscope agent --server 127.0.0.1:7080 --queue amqp://mq.example \\
+    --store mongodb://db.example/results
   mlmodelscope agent --listen 10.0.0.7:7070 --server platform.example:7080 \\
     --tls-cert agent.pem --tls-key agent-key.pem --tls-ca ca.pem \\
     --token-file token`,
     )
     .action(async (flags: AgentFlags) => {
-      const { listen, framework, server } = flags;
+      const { listen, framework, server, queue } = flags;
+      assertSharedStore(flags);
       const settings = { ...listen, framework, security: host.security.server, access: accessOf(flags) };
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
@@ -154,7 +185,16 @@ Examples:
       try {
         const known = await knownModels(agent, flags, host);
         host.print(`agent listening on ${agent.address}\n`);
-        await (server === undefined ? aborted(host.signal) : stayRegistered(agent, known, server, flags, host));
+        const ended = new AbortController();
+        const signal = AbortSignal.any([host.signal, ended.signal]);
+        const parts = [
+          ...(server === undefined ? [] : [stayRegistered(agent, known, server, flags, host, signal)]),
+          ...(queue === undefined ? [] : [serveQueueOf(agent, queue, flags, host, signal)]),
+        ];
+        // Where one of them fails, the other ends as well.
+        const all = parts.map((part) => part.finally(() => ended.abort()));
+        await Promise.allSettled(all);
+        await (all.length === 0 ? aborted(signal) : Promise.all(all));
       } finally {
         await agent.close();
       }

@@ -8,10 +8,12 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { pluginTools } from '../plugin-tools.js';
+import { queueOption } from './queue-option.js';
 
 interface PluginFlags {
   readonly server: HostPort;
   readonly store?: string;
+  readonly queue?: string;
   readonly ofParent?: true;
   readonly plainServer?: true;
 }
@@ -40,6 +42,7 @@ export function registerPluginCommand(program: Command, host: OwnedHost, plugins
     .argument('<name>', 'name of the plugin, as in manifests')
     .addOption(serverOption('address of the server').makeOptionMandatory())
     .option('--store <uri>', storeDescription('measurements'))
+    .addOption(queueOption('agents take their work from; they use the same store'))
     .addOption(new Option('--of-parent', 'end when standard input does').hideHelp())
     .addOption(new Option('--plain-server', 'without TLS between this process and a server on loopback').hideHelp())
     .addHelpText(
@@ -57,7 +60,8 @@ Example:
       const address = formatHostPort(flags.server);
       const store = await host.openStore(flags.store);
       const { client: security } = host.security;
-      await attachPlugin(evaluation, address, pluginTools(store, security), {
+      const queue = flags.queue === undefined ? undefined : await host.openQueue(flags.queue);
+      await attachPlugin(evaluation, address, pluginTools(store, security, queue), {
         client: { security, ...(flags.plainServer === true ? { tls: false } : {}) },
         signal: flags.ofParent === true ? endOfParent(host.signal) : host.signal,
         onRegistered: () => host.print(`plugin ${name} registered with ${address}\n`),

@@ -9,10 +9,12 @@ import { addressOption } from '../address.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { keepPluginRunning } from '../plugin-processes.js';
+import { queueOption } from './queue-option.js';
 
 interface ServeFlags {
   readonly listen: HostPort;
   readonly store?: string;
+  readonly queue?: string;
   /** false for --no-plugins; undefined for all. */
   readonly plugins?: readonly string[] | false;
 }
@@ -29,7 +31,11 @@ function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): r
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
 }
 
-function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Record<string, unknown>>): string[] {
+function argumentsFor(
+  door: string,
+  { store, queue }: ServeFlags,
+  globals: Readonly<Record<string, unknown>>,
+): string[] {
   const passedOn = Object.entries(PASSED_ON).flatMap(([key, option]) => {
     const value = ownValue(globals, key);
     return typeof value === 'string' ? [option, value] : [];
@@ -41,6 +47,7 @@ function argumentsFor(door: string, { store }: ServeFlags, globals: Readonly<Rec
     '--server',
     door,
     ...(store === undefined ? [] : ['--store', store]),
+    ...(queue === undefined ? [] : ['--queue', queue]),
     ...passedOn,
     ...named,
   ];
@@ -53,6 +60,7 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
     .description('Serve the platform over gRPC: registry of agents, evaluations, plugins, until stopped with Ctrl-C')
     .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_SERVER))
     .option('--store <uri>', storeDescription('evaluations'))
+    .addOption(queueOption('agents take their work from; they use the same store'))
     .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
     .option('--no-plugins', 'run no plugins here; plugins connect by themselves')
     .addHelpText(
@@ -67,6 +75,7 @@ Examples:
   mlmodelscope serve
   mlmodelscope agent --server 127.0.0.1:7080
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
+  mlmodelscope serve --store mongodb://db.example/results --queue amqp://mq.example
   mlmodelscope serve --listen 10.0.0.5:7080 \\
     --tls-cert server.pem --tls-key server-key.pem --token-file token`,
     )
@@ -75,6 +84,8 @@ Examples:
         throw new PlatformError('usage', '--store memory: is lost when the server ends; name a folder or a database');
       }
       const names = namesOf(flags, plugins);
+      // The plugins use it; a broker that cannot be used is told here.
+      if (flags.queue !== undefined) await (await host.openQueue(flags.queue)).close();
       const store = await host.openStore(flags.store);
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       const { listen } = flags;

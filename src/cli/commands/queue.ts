@@ -1,0 +1,167 @@
+import type { Command } from 'commander';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { shortIds } from '../../base/short-ids.js';
+import type { Column } from '../../base/text-table.js';
+import type { System } from '../../measurement/system.js';
+import type { ResultStore } from '../../store/result-store.js';
+import { classOf } from '../../work/class-of.js';
+import { bodyOf, itemIn } from '../../work/work-item.js';
+import type { FailedWork, QueueState, WorkMessage, WorkQueue } from '../../work/work-queue.js';
+import type { OwnedHost } from '../host.js';
+import { queueOption } from './queue-option.js';
+import { STORE, type StoreOption } from './store-option.js';
+
+interface QueueFlags {
+  readonly queue: string;
+}
+
+/** A class of systems and its queue. */
+interface ClassRow extends QueueState {
+  readonly id: string;
+  readonly system: System;
+}
+
+/** Bricks that a row names. */
+const MOST_NAMED = 3;
+
+/** What a message asks for, in a few words. */
+function contentOf({ body }: WorkMessage): string {
+  try {
+    const signatures = itemIn(body).requests.map(({ request }) => request.benchmark.signature.slice(0, 8));
+    const more = signatures.length > MOST_NAMED ? ` and ${signatures.length - MOST_NAMED} more` : '';
+    return `${signatures.slice(0, MOST_NAMED).join(', ')}${more}`;
+  } catch (thrown) {
+    return thrown instanceof PlatformError ? 'no work of this version' : messageOf(thrown);
+  }
+}
+
+/** What is shown of work that was given up; its body would fill the memory. */
+interface FailedRow {
+  readonly id: string;
+  readonly system: string;
+  readonly failedAt: string;
+  readonly bricks: string;
+  readonly reason: string;
+}
+
+function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRow {
+  const minutes = failedAt.slice(0, 16).replace('T', ' ');
+  return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
+}
+
+/** Work that is taken again though whoever waited for it may have gone. */
+function forAnybody(message: WorkMessage): WorkMessage {
+  try {
+    return { ...message, body: bodyOf({ ...itemIn(message.body), wantedBy: undefined }) };
+  } catch {
+    // An agent of another version may understand it.
+    return message;
+  }
+}
+
+async function classesOf(store: ResultStore, queue: WorkQueue): Promise<readonly ClassRow[]> {
+  const systems = new Map((await store.listSystems()).map((system) => [classOf(system), system]));
+  const rows: ClassRow[] = [];
+  for (const [id, system] of systems) rows.push({ id, system, ...(await queue.state(id)) });
+  return rows;
+}
+
+function classColumns(rows: readonly ClassRow[]): readonly Column<ClassRow>[] {
+  const short = shortIds(rows.map(({ id }) => id));
+  return [
+    { title: 'systems', align: 'left', cell: ({ id }) => short(id) },
+    { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
+    { title: 'cores', align: 'right', cell: ({ system }) => String(system.cores) },
+    { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
+    { title: 'agents', align: 'right', cell: ({ serving }) => String(serving) },
+    { title: 'waiting', align: 'right', cell: ({ waiting }) => String(waiting) },
+  ];
+}
+
+function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[] {
+  const [short, shortSystem] = [shortIds(rows.map(({ id }) => id)), shortIds(rows.map(({ system }) => system))];
+  return [
+    { title: 'id', align: 'left', cell: ({ id }) => short(id) },
+    { title: 'systems', align: 'left', cell: ({ system }) => shortSystem(system) },
+    { title: 'given up (UTC)', align: 'left', cell: ({ failedAt }) => failedAt },
+    { title: 'bricks', align: 'left', cell: ({ bricks }) => bricks },
+    { title: 'reason', align: 'left', cell: ({ reason }) => reason },
+  ];
+}
+
+/** `mlmodelscope queue list|failed|retry`: the work that agents take from a broker. */
+export function registerQueueCommand(program: Command, host: OwnedHost): void {
+  const queues = program
+    .command('queue')
+    .description('Show the work that agents take from a RabbitMQ broker, and try again what was given up')
+    .addHelpText(
+      'after',
+      `
+There is one queue for each kind of machine. Work that fails three times is
+given up with its reason: an agent may have ended each time, as a brick made it
+run out of memory. It is kept until you try it again.
+
+Examples:
+  mlmodelscope queue list --queue amqp://mq.example
+  mlmodelscope queue failed --queue amqp://mq.example
+  mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example
+  mlmodelscope queue retry --all --queue amqp://mq.example`,
+    );
+  const open = (): ReturnType<typeof queueOption> => queueOption('agents take their work from').makeOptionMandatory();
+
+  queues
+    .command('list')
+    .description('The kinds of machines that a store knows, with the agents that serve each and the work that waits')
+    .addOption(open())
+    .option(...STORE)
+    .addHelpText(
+      'after',
+      '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DATABASE',
+    )
+    .action(async ({ queue: uri, store }: QueueFlags & StoreOption) => {
+      const results = await host.openStore(store, { access: 'read' });
+      const rows = await classesOf(results, await host.openQueue(uri));
+      const fitting = { width: host.columns?.out, dispensable: ['cores', 'framework'] };
+      host.print(`${fittingTable(classColumns(rows), rows, fitting).text}\n`);
+    });
+
+  queues
+    .command('failed')
+    .description('Work that was given up, with the reasons')
+    .addOption(open())
+    .addHelpText('after', '\nExample:\n  mlmodelscope queue failed --queue amqp://mq.example')
+    .action(async ({ queue: uri }: QueueFlags) => {
+      const rows: FailedRow[] = [];
+      for await (const failed of (await host.openQueue(uri)).failed()) rows.push(rowOf(failed));
+      const fitting = { width: host.columns?.out, dispensable: ['bricks', 'given up (UTC)', 'systems'] };
+      host.print(`${fittingTable(failedColumns(rows), rows, fitting).text}\n`);
+    });
+
+  queues
+    .command('retry')
+    .description('Give work that was given up to agents again; its measurements go into the store')
+    .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
+    .option('--all', 'everything that was given up')
+    .addOption(open())
+    .addHelpText('after', '\nExample:\n  mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example')
+    .action(async (ids: readonly string[], { queue: uri, all }: QueueFlags & { readonly all?: true }) => {
+      if ((ids.length === 0) === (all === undefined)) {
+        throw new PlatformError('usage', 'name the work to try again by its ids, see "queue failed", or give --all');
+      }
+      const unknown = new Set(ids);
+      const queue = await host.openQueue(uri);
+      const replaced = await queue.retry(({ message }) => {
+        const named = ids.filter((id) => message.id.startsWith(id));
+        for (const id of named) unknown.delete(id);
+        return all === true || named.length > 0 ? [forAnybody(message)] : undefined;
+      });
+      host.print(`gave ${replaced} ${replaced === 1 ? 'piece' : 'pieces'} of work to agents again\n`);
+      const [first] = unknown;
+      if (first === undefined) return;
+      throw new PlatformError(
+        'not_found',
+        `no work that was given up has an id that begins with ${first}; see "queue failed"`,
+      );
+    });
+}

@@ -1,0 +1,30 @@
+import { connectAgent } from '../agent/client/agent-client.js';
+import type { RunningAgent } from '../agent/services/server.js';
+import type { ResultStore } from '../store/result-store.js';
+import { classOfAgent } from '../work/class-of.js';
+import { serveWork } from '../work/serve-work.js';
+import type { WorkQueue } from '../work/work-queue.js';
+import type { OwnedHost } from './host.js';
+
+/**
+ * Has an agent of this process take work from a queue until the signal aborts.
+ *
+ * @throws PlatformError as serveWork
+ */
+export async function serveQueue(
+  running: RunningAgent,
+  queue: WorkQueue,
+  store: ResultStore,
+  host: OwnedHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const { token } = host.security.server;
+  const agent = connectAgent(await running.openDoor(), { security: { token } });
+  try {
+    const system = await classOfAgent(agent);
+    host.print(`takes work for systems ${system.slice(0, 8)}\n`);
+    await serveWork(queue, agent, store, { signal, onWarning: (message) => host.warn(`warning: ${message}`) });
+  } finally {
+    await agent.close();
+  }
+}

@@ -1,0 +1,107 @@
+import { Connection } from 'rabbitmq-client';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openStore } from '../../src/store/open-store.js';
+import { classOf } from '../../src/work/class-of.js';
+import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
+import { until } from '../support/until.js';
+import { workplace } from './support/command.js';
+import { chain, MANY_OPERATORS } from './support/tiny-models.js';
+
+/** Against hanging only. */
+const deadline = { timeout: 300_000 };
+
+/** An evaluation of twenty bricks. JSON is YAML. */
+const MANIFEST = JSON.stringify({
+  dlspec: 'evaluation/v1',
+  name: 'many',
+  version: '1.0.0',
+  models: ['many.onnx'],
+  settings: { cut: 'layer', remeasure: 'none' },
+  protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
+});
+
+/** The class of systems that the only system in a store is of. Its measurements came by the queue. */
+async function systemHere(folder: string): Promise<string> {
+  const store = await openStore(folder, { access: 'read' });
+  const [system] = await store.listSystems();
+  const collections = await store.listCollections();
+  await store.close();
+  assert.ok(collections.some(({ name }) => name === 'work_answers'));
+  return classOf(system ?? assert.fail('the store knows no system'));
+}
+
+describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
+  it('has agents take the bricks of an evaluation from it, and shows what they do', async (t) => {
+    const place = await workplace(t);
+    const { uri } = await startRabbitMq(t);
+    const shared = ['--store', place.path('shared')];
+    const env = { MLMODELSCOPE_QUEUE: uri };
+    const server = place.start(['serve', '--listen', '127.0.0.1:0', '--plugins', 'dlbricks', ...shared], { env });
+    const [, address = ''] = await server.said(/server listening on (\S+)/);
+    const agents = [1, 2].map(() =>
+      place.start(['agent', '--listen', '127.0.0.1:0', '--server', address, ...shared], { env }),
+    );
+    for (const agent of agents) {
+      await agent.said(/registered with/);
+      await agent.said(/takes work for systems [0-9a-f]{8}/);
+    }
+    await place.write('many.onnx', chain(MANY_OPERATORS));
+    const manifest = await place.write('evaluation.yml', MANIFEST);
+    const json = place.path('result.json');
+    const evaluated = await place.run(['evaluate', manifest, '--server', address, '--export-json', json]);
+    assert.equal(evaluated.code, 0, evaluated.stderr);
+
+    const list = await place.run(['queue', 'list', ...shared], { env });
+    assert.equal(list.code, 0, list.stderr);
+    // The last columns: agents, and what waits.
+    assert.match(list.stdout, /│\s+2 │\s+0 │/);
+
+    const client = new Connection(uri);
+    t.after(() => client.close());
+    const queue = `mlmodelscope.work.${await systemHere(place.path('shared'))}`;
+    const publisher = client.createPublisher({ confirm: true });
+    await publisher.send({ routingKey: queue, messageId: 'odd-message' }, Buffer.from('no work'));
+    await publisher.close();
+    const failed = () => place.run(['queue', 'failed'], { env });
+    await until(async () => (await failed()).stdout.includes('odd-mess'));
+    assert.match((await failed()).stdout, /no work of this version.*the message/);
+    const retried = await place.run(['queue', 'retry', 'odd'], { env });
+    assert.match(retried.stdout, /gave 1 piece of work to agents again/);
+    await until(async () => (await failed()).stdout.includes('odd-mess'));
+    const unknown = await place.run(['queue', 'retry', 'nothing'], { env });
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /begins with nothing; see "queue failed"/);
+  });
+});
+
+describe('a queue that cannot be used', deadline, () => {
+  it('is an error before anything starts, without its password', async (t) => {
+    const place = await workplace(t);
+    const env = { MLMODELSCOPE_QUEUE: 'amqp://alice:correct-horse@127.0.0.1:1' };
+    const commands = [
+      ['serve', '--listen', '127.0.0.1:0', '--no-plugins'],
+      ['agent', '--listen', '127.0.0.1:0'],
+      ['queue', 'failed'],
+    ];
+    for (const command of commands) {
+      const { code, stderr } = await place.run(command, { env });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /amqp:\/\/127\.0\.0\.1:1 cannot be used: nobody listens there: start the broker/);
+      assert.doesNotMatch(stderr, /correct-horse/);
+    }
+  });
+
+  it('is an error of use where its address is none, or an agent has no store for its work', async (t) => {
+    const place = await workplace(t);
+    const none = await place.run(['queue', 'failed', '--queue', 'rabbit']);
+    assert.deepEqual([none.code, /amqp:\/\/USER:PASSWORD@HOST/.test(none.stderr)], [2, true], none.stderr);
+    const queue = ['--queue', 'amqp://127.0.0.1:1'];
+    const agent = await place.run(['agent', '--listen', '127.0.0.1:0', ...queue], {
+      env: { MLMODELSCOPE_STORE: undefined },
+    });
+    assert.deepEqual([agent.code, /--queue needs the store/.test(agent.stderr)], [2, true], agent.stderr);
+    const missing = await place.run(['queue', 'retry', ...queue]);
+    assert.deepEqual([missing.code, /give --all/.test(missing.stderr)], [2, true], missing.stderr);
+  });
+});
