@@ -22,9 +22,9 @@ export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
 export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
   return {
     store,
-    connect: ({ address, tls }) => {
+    connect: ({ address, tls }, isOnly) => {
       const agent = cachedGraphs(connectAgent(address, { security, tls }));
-      return queue === undefined ? agent : queuedAgent(queue, agent, store);
+      return queue === undefined || !isOnly ? agent : queuedAgent(queue, agent, store);
     },
   };
 }

@@ -15,8 +15,12 @@ import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from 
 /** Settings of all runs of a plugin. */
 export interface PluginTools {
   readonly store: ResultStore;
-  /** The agent there; the caller closes it. */
-  readonly connect: (agent: AgentEndpoint) => BenchmarkAgent;
+  /**
+   * The agent there; the caller closes it.
+   *
+   * @param isOnly whether it is the only one of its kind of machine that the evaluation asks for, so that others may stand in for it
+   */
+  readonly connect: (agent: AgentEndpoint, isOnly: boolean) => BenchmarkAgent;
 }
 
 /** Names what is run on the span of the run. */
@@ -38,7 +42,9 @@ async function* eventsOf(
     yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
   const { most, placement } = loaded.requirements.agents;
-  const machines = run.agents.map((endpoint): Machine => ({ name: endpoint.address, agent: connect(endpoint) }));
+  const machines = run.agents.map((endpoint): Machine => {
+    return { name: endpoint.address, agent: connect(endpoint, most === 1) };
+  });
   try {
     const { systems, notes } = await systemsOf(machines, loaded.manifest.threads);
     yield* notes;
