@@ -51,8 +51,15 @@ export interface Estimated {
   readonly report: Report;
 }
 
+/**
+ * Small models are measured within a second, and so is whatever slows a machine down for a moment. The mean over a few
+ * more processes is less wrong for it.
+ */
+const LEAST_REPEAT_MS = 3000;
+
 function precisionOf({ settings }: Estimation): Precision {
-  return { targetError: settings.target_error / 100, repeatLimit: settings.repeat_limit };
+  const { target_error: targetPercent, repeat_limit: repeatLimit } = settings;
+  return { targetError: targetPercent / 100, repeatLimit, leastRepeatMs: LEAST_REPEAT_MS };
 }
 
 /**

@@ -33,7 +33,8 @@ export const settingsSchema = z.strictObject({
       "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",
   }),
   repeat_limit: numberFrom(0, 1000).default(1).meta({
-    description: 'Time limit for measuring bricks again, in multiples of the time to measure each brick once.',
+    description:
+      'Time limit for measuring bricks again, in multiples of the time to measure each brick once; three seconds at least, 0 for none.',
   }),
   remeasure: remeasureSetting,
 });

@@ -107,7 +107,7 @@ export function addPrecisionOptions(command: Command): Command {
     )
     .option(
       '--repeat-limit <factor>',
-      `time limit for repeating, in multiples of the time to measure each brick once (default: ${DEFAULT_SETTINGS.repeat_limit})`,
+      `time limit for repeating, in multiples of the time to measure each brick once; three seconds at least, 0 repeats nothing (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       numberOption(settingsSchema.shape.repeat_limit),
     );
 }

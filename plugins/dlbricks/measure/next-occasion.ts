@@ -13,6 +13,8 @@ export interface Precision {
   readonly targetError: number;
   /** Limit of the wall time of further occasions, as a multiple of that of the first ones. */
   readonly repeatLimit: number;
+  /** As much wall time may be used in any case, unless the limit is 0; ms. */
+  readonly leastRepeatMs: number;
 }
 
 /** Why a model's bricks were not measured on more occasions. */
@@ -37,10 +39,14 @@ function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
 }
 
 /** Wall time that is left for further occasions, ms. */
-function allowanceMs(estimates: readonly Estimate[], { repeatLimit }: Precision): number {
-  return distinctParts(estimates).reduce((sum, part) => {
-    return part.occasions === 0 ? sum : sum + costOf(part) * (repeatLimit - (part.tried - 1));
-  }, 0);
+function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatMs }: Precision): number {
+  let [onceMs, usedMs] = [0, 0];
+  for (const part of distinctParts(estimates)) {
+    if (part.occasions === 0) continue;
+    onceMs += costOf(part);
+    usedMs += costOf(part) * (part.tried - 1);
+  }
+  return (repeatLimit === 0 ? 0 : Math.max(onceMs * repeatLimit, leastRepeatMs)) - usedMs;
 }
 
 /** Precision of a model once the chosen bricks are measured on another occasion; updated as bricks are chosen. */

@@ -24,7 +24,7 @@ const request: EstimateRequest = {
   limits: LIMITS,
   readingMs: 0,
   measureEndToEnd: false,
-  precision: { targetError: 0.05, repeatLimit: 1 },
+  precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
 };
 
 async function run(
@@ -89,7 +89,7 @@ describe('an evaluation at the kernel cut', () => {
 
   test('goes on while the machine does not repeat itself, to five occasions of each brick', async () => {
     const agent = driftingAgent(...restless);
-    const precision = { targetError: 0.001, repeatLimit: 100 };
+    const precision = { targetError: 0.001, repeatLimit: 100, leastRepeatMs: 0 };
     const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
     for (const { limitedBy, estimate } of result.models) {
       assert.equal(limitedBy, 'occasions');
@@ -115,7 +115,7 @@ describe('an evaluation at the kernel cut', () => {
   });
 
   test('stops where the time that it may take is used up', async () => {
-    const precision = { targetError: 0.001, repeatLimit: 1 };
+    const precision = { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 };
     const agent = driftingAgent(...restless);
     const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
     assert.deepEqual(
@@ -128,7 +128,7 @@ describe('an evaluation at the kernel cut', () => {
   });
 
   test('measures nothing the second time, and comes to the same result', async () => {
-    for (const precision of [request.precision, { targetError: 0.001, repeatLimit: 3 }]) {
+    for (const precision of [request.precision, { targetError: 0.001, repeatLimit: 3, leastRepeatMs: 0 }]) {
       const store = await openMemoryStore();
       const changes = { precision, measureEndToEnd: true };
       const first = await run(changes, { agent: driftingAgent(...restless), store });
@@ -141,7 +141,7 @@ describe('an evaluation at the kernel cut', () => {
   });
 
   test('that is interrupted between occasions keeps what is there, and goes on from it', async () => {
-    const precision = { targetError: 0.001, repeatLimit: 3 };
+    const precision = { targetError: 0.001, repeatLimit: 3, leastRepeatMs: 0 };
     const uninterrupted = await run(
       { precision },
       { agent: driftingAgent(...restless), store: await openMemoryStore() },

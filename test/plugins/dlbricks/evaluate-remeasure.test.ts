@@ -52,7 +52,7 @@ async function run(store: ResultStore, { remeasure, conditions = QUIET, ...setti
       limits: LIMITS,
       readingMs: 0,
       measureEndToEnd: false,
-      precision: { targetError: 0.05, repeatLimit: 1 },
+      precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
       remeasure,
     },
     {

@@ -46,7 +46,7 @@ function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateReq
 }
 
 /** What is measured in context here need not be known well. */
-const PRECISION = { targetError: 0.05, repeatLimit: 1 } as const;
+const PRECISION = { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 } as const;
 
 interface Recorded {
   readonly result: EstimateResult;

@@ -12,7 +12,7 @@ describe('what keeps bricks from being measured further', () => {
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
     const estimate = compose(model, observations, spreadBetweenOccasions([model], observations));
-    return limitOf(estimate, { targetError, repeatLimit: 1 });
+    return limitOf(estimate, { targetError, repeatLimit: 1, leastRepeatMs: 0 });
   };
 
   test('is the target where it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
@@ -26,7 +26,7 @@ describe('what keeps bricks from being measured further', () => {
     const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
     const observations = observationsOf([measuredCall, ...measured]);
     const estimate = compose(both, observations, spreadBetweenOccasions([both], observations));
-    assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1 }), 'time');
+    assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
   });
 
   test('a brick that has no latency at all is no reason', () => {
@@ -38,6 +38,6 @@ describe('what keeps bricks from being measured further', () => {
     ]);
     const estimate = compose(both, observations, spreadBetweenOccasions([both], observations));
     assert.equal(estimate.missing[0]?.signature, signatureOf(1));
-    assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1 }), 'occasions');
+    assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'occasions');
   });
 });

@@ -76,7 +76,7 @@ test('a suite that was measured elsewhere composes to what its models give at ho
       ...SETTINGS,
       readingMs: 0,
       measureEndToEnd: false,
-      precision: { targetError: 0.05, repeatLimit: 1 },
+      precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
     },
     { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
   );

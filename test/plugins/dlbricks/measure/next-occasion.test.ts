@@ -87,6 +87,10 @@ function costOf(measurements: readonly Measurement[]): number {
   return measurements.reduce((sum, { costMs }) => sum + costMs, 0);
 }
 
+function allowedMs({ repeatLimit, leastRepeatMs }: Precision, first: readonly Measurement[]): number {
+  return Math.max(repeatLimit * costOf(first), leastRepeatMs);
+}
+
 const made: fc.Arbitrary<Made> = fc.record({
   count: fc.integer({ min: 1, max: 20 }),
   ms: fc.double({ min: 0.01, max: 50, noNaN: true }),
@@ -97,13 +101,14 @@ const machines = fc.array(made, { minLength: 1, maxLength: 8 });
 const precisions: fc.Arbitrary<Precision> = fc.record({
   targetError: fc.double({ min: 0.001, max: 0.2, noNaN: true }),
   repeatLimit: fc.double({ min: 0.05, max: 6, noNaN: true }),
+  leastRepeatMs: fc.constantFrom(0, 500, 3000),
 });
 
 describe('bricks that are measured again', () => {
   test('make up at least half of a model’s time at once, however little is asked for', () => {
     fc.assert(
       fc.property(machines, (bricks) => {
-        const { rounds } = play(bricks, { targetError: 1e9, repeatLimit: AMPLE });
+        const { rounds } = play(bricks, { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 });
         const again = new Set(rounds[0]?.map(brickOf));
         const timeOf = ({ count, ms, off }: Made): number => count * ms * (1 + (off[0] ?? 0));
         const total = bricks.reduce((sum, brick) => sum + timeOf(brick), 0);
@@ -129,12 +134,12 @@ describe('bricks that are measured again', () => {
     );
   });
 
-  test('cost no more than is allowed, in multiples of what measuring each once did', () => {
+  test('cost no more than is allowed: a multiple of what measuring each once did, or a time of their own', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
         const [first, again] = [measurements.slice(0, bricks.length), measurements.slice(bricks.length)];
-        assert.ok(costOf(again) <= precision.repeatLimit * costOf(first) * (1 + 1e-9));
+        assert.ok(costOf(again) <= allowedMs(precision, first) * (1 + 1e-9));
       }),
     );
   });
@@ -146,13 +151,21 @@ describe('bricks that are measured again', () => {
         const recipe = surrounded(recipeOf(bricks.map(({ count }) => count)));
         const observations = observationsOf([measuredCall, ...measurements]);
         const estimate = compose(recipe, observations, spreadBetweenOccasions([recipe], observations));
-        const left = precision.repeatLimit * costOf(measurements.slice(0, bricks.length));
+        const left = allowedMs(precision, measurements.slice(0, bricks.length));
         const spent = costOf(measurements.slice(bricks.length));
         const isUseful = ({ tried, costMs, occasions }: (typeof estimate.parts)[number]): boolean =>
           tried < MOST_OCCASIONS && costMs / occasions <= left - spent - 1e-6;
         const limit = limitOf(estimate, precision);
         if (limit !== 'target_error') assert.ok(!estimate.parts.some(isUseful), `${limit}`);
       }),
+    );
+  });
+
+  test('are none where no time is allowed', () => {
+    const precision = { targetError: 0.001, repeatLimit: 0, leastRepeatMs: 3000 };
+    assert.deepEqual(
+      tasksOf([preparedOf(recipeOf([1, 1]))], [...measuredBrick(0, 1), ...measuredBrick(1, 9)], precision),
+      [],
     );
   });
 
@@ -166,7 +179,7 @@ describe('bricks that are measured again', () => {
   });
 
   const two = [preparedOf(recipeOf([1, 1]))];
-  const anyTarget: Precision = { targetError: 1e9, repeatLimit: AMPLE };
+  const anyTarget: Precision = { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 };
 
   test('are those that take the largest share of the time', () => {
     const tasks = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
@@ -186,14 +199,14 @@ describe('bricks that are measured again', () => {
     };
     assert.deepEqual(asked(48, anyTarget), ['model: Op1 (again)']);
     assert.deepEqual(asked(4, anyTarget), ['model: Op0 (again)', 'model: Op1 (again)']);
-    assert.deepEqual(asked(4, { ...anyTarget, repeatLimit: 0.9 }), ['model: Op1 (again)']);
+    assert.deepEqual(asked(4, { ...anyTarget, repeatLimit: 0.9, leastRepeatMs: 0 }), ['model: Op1 (again)']);
   });
 
   test('are those that cost least for it', () => {
     const [cheap, dear] = [measuredOn(1, 0, 9, { costMs: 10 }), measuredOn(1, 1, 10, { costMs: 5000 })];
     // The cheap one is less than half of the time, so that both are needed; it comes first.
     assert.deepEqual(tasksOf(two, [cheap, dear], anyTarget).map(brickOf), [0, 1]);
-    const allowed = { targetError: 1e9, repeatLimit: 0.5 };
+    const allowed = { targetError: 1e9, repeatLimit: 0.5, leastRepeatMs: 0 };
     assert.deepEqual(tasksOf(two, [cheap, dear], allowed).map(brickOf), [0]);
   });
 
@@ -213,7 +226,7 @@ describe('bricks that are measured again', () => {
     const spread = spreadBetweenOccasions([surrounded(four)], observations);
     const { measuringError = assert.fail() } = compose(surrounded(four), observations, spread);
     const asked = [0.0455, 0.0911, 0.1367, 0.1823].map((less) => {
-      const precision = { targetError: measuringError * (1 - less), repeatLimit: AMPLE };
+      const precision = { targetError: measuringError * (1 - less), repeatLimit: AMPLE, leastRepeatMs: 0 };
       return tasksOf([preparedOf(four)], measured, precision).length;
     });
     assert.deepEqual(asked, [1, 2, 3, 4]);
@@ -221,8 +234,8 @@ describe('bricks that are measured again', () => {
 
   test('are none where everything is precise enough', () => {
     const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
-    assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE }), []);
-    assert.notDeepEqual(tasksOf(two, alike, { targetError: 0.001, repeatLimit: AMPLE }), []);
+    assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE, leastRepeatMs: 0 }), []);
+    assert.notDeepEqual(tasksOf(two, alike, { targetError: 0.001, repeatLimit: AMPLE, leastRepeatMs: 0 }), []);
   });
 
   test('are none where nothing is known at all', () => {
@@ -234,7 +247,7 @@ describe('bricks that are measured again', () => {
 
 describe('what several models have in common', () => {
   const known = [...measuredBrick(0, 9), ...measuredBrick(1, 1)];
-  const precision: Precision = { targetError: 1e9, repeatLimit: AMPLE };
+  const precision: Precision = { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 };
 
   test('is measured again once for all of them', () => {
     const models = ['one', 'two'].map((name) => preparedOf(recipeOf([1, 1], { name })));
@@ -256,7 +269,7 @@ describe('what several models have in common', () => {
 
 describe('a brick that failed on a further occasion', () => {
   const models = [preparedOf(recipeOf([1]))];
-  const precision: Precision = { targetError: 1e9, repeatLimit: AMPLE };
+  const precision: Precision = { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 };
   const late: Failure = { kind: 'failure', reason: 'timeout', message: 'too late' };
 
   test('is tried on the next one, and on no more than five', () => {
@@ -268,7 +281,7 @@ describe('a brick that failed on a further occasion', () => {
   });
 
   test('has used up what that cost', () => {
-    const tight = { ...precision, repeatLimit: 1 };
+    const tight = { ...precision, repeatLimit: 1, leastRepeatMs: 0 };
     assert.deepEqual(tasksOf(models, measuredBrick(0, 9, late), tight), []);
   });
 });
