@@ -81,7 +81,7 @@ describe('help', { timeout: 300_000, concurrency: 2 }, () => {
       const listed = stdout.slice(stdout.indexOf('\nCommands:'));
       return [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => [...words, name].join(' '));
     };
-    const groups = ['dlbricks', 'evaluations', 'models', 'predict', 'registry', 'store', 'trace'];
+    const groups = ['dlbricks', 'evaluations', 'models', 'predict', 'queue', 'registry', 'store', 'trace'];
     const listed = await Promise.all([subcommandsOf(), ...groups.map((group) => subcommandsOf(group))]);
     const all = listed.flat().filter((name) => !/help|mlmodelscope/.test(name));
     assert.deepEqual(all.sort(), COMMANDS.filter((name) => name !== '').sort());

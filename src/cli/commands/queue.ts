@@ -117,7 +117,7 @@ Examples:
     .option(...STORE)
     .addHelpText(
       'after',
-      '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DATABASE',
+      '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DB',
     )
     .action(async ({ queue: uri, store }: QueueFlags & StoreOption) => {
       const results = await host.openStore(store, { access: 'read' });

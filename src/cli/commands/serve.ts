@@ -75,7 +75,7 @@ Examples:
   mlmodelscope serve
   mlmodelscope agent --server 127.0.0.1:7080
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
-  mlmodelscope serve --store mongodb://db.example/results --queue amqp://mq.example
+  mlmodelscope serve --store mongodb://HOST/DB --queue amqp://mq.example
   mlmodelscope serve --listen 10.0.0.5:7080 \\
     --tls-cert server.pem --tls-key server-key.pem --token-file token`,
     )
