@@ -206,7 +206,7 @@ export function suiteDocument(
   return [
     `# ${suite.title}`,
     '',
-    'Written by `make bench-suites`; what stands under *Analysis* is by hand and stays.',
+    'Written by `make bench-suites`. A person wrote the *Analysis*; it stays when the figures change.',
     '',
     suite.about,
     '',

@@ -22,7 +22,7 @@ export interface UrlRules {
   readonly signal: AbortSignal;
 }
 
-/** An answer that is no redirect. Whoever has read enough of it closes it. */
+/** An answer that is no redirect. The reader closes it. */
 export interface OpenedUrl {
   readonly url: URL;
   readonly response: http.IncomingMessage;

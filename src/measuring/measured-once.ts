@@ -11,7 +11,7 @@ import type { Task } from './task.js';
 
 /** What becomes of tasks that are about to be measured. */
 export interface Shares {
-  /** To be measured here; nobody else takes them until {@link MeasuredOnce.release}. */
+  /** To be measured here; no other process takes them until {@link MeasuredOnce.release}. */
   readonly own: readonly Task[];
   /** Measured by others since they were looked up; the results have them now. */
   readonly arrived: readonly Task[];
@@ -22,8 +22,8 @@ export interface Shares {
 }
 
 /**
- * Has each measurement taken once, whoever asks for it: who measures holds a lease on the measurement in the store, and
- * the others wait and read. Leases are on measurements (benchmark, system, protocol, context and occasion), so that
+ * Takes each measurement once for all processes: the one that measures holds a lease on the measurement in the store,
+ * and the others wait and read. Leases are on measurements (benchmark, system, protocol, context and occasion), so that
  * evaluations share exactly what they have in common.
  */
 export class MeasuredOnce {
@@ -105,7 +105,7 @@ export class MeasuredOnce {
   }
 }
 
-/** Without the store's server nobody can be asked; this machine goes on, and keeps what it measures. */
+/** Without the store's server there are no leases; this machine continues, and keeps its measurements. */
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -33,7 +33,7 @@ const WAIT_MS = 1000;
 const MOST_NAMED = 3;
 
 /**
- * Measures what nobody else measures, stores each result at once, waits for the results of others, and tells of its
+ * Measures what no other process measures, stores each result at once, waits for the results of others, and reports
  * progress. An evaluation has one for each system.
  */
 export class Measuring {

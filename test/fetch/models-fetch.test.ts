@@ -211,7 +211,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
         /points at this machine or inside of a network, .*--allow-private-urls/,
       ],
       [
-        'with certificates that nobody vouches for',
+        'with certificates of an unknown authority',
         async ({ place, server }) => {
           await place.write('m.yml', manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx`));
           return place.run(['models', 'fetch', '--allow-private-urls', 'm.yml']);

@@ -22,7 +22,7 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
       });
     };
 
-    /** Asks until nobody else holds any of the names. */
+    /** Asks until no other process holds any of the names. */
     const takeAtLast = async (leases: Leases, names: readonly string[]): Promise<void> => {
       while ((await leases.take(names)).size > 0) await fast.sleep(500);
     };
@@ -79,7 +79,7 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
       await first.take(['one']);
       suspend();
       assert.equal((await second.take(['one'])).size, 1);
-      // As after an outage of the store, in which nobody could beat.
+      // As after an outage of the store, in which no process could beat.
       skippedMs = 3_600_000;
       assert.equal((await second.take(['one'])).size, 1);
     });

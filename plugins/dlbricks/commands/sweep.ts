@@ -102,7 +102,7 @@ async function writePlots(folder: string, sweep: Sweep): Promise<void> {
 export function registerSweep(parent: Command, host: CommandHost): void {
   const command = parent
     .command('sweep')
-    .description('Compare cuts and lengths of bricks: estimates, errors, costs and what is shared')
+    .description('Compare cuts and lengths of bricks: estimates, errors, costs and sharing')
     .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME')
     .addOption(
       new Option('-G, --granularity <n,...>', `lengths of the longest brick, as in 1,2,${AUTO}`)

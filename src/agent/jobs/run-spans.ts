@@ -76,7 +76,7 @@ export function runSpans(
       attributes: {
         evaluation_trace_level: level,
         batch_index: position,
-        // So that nobody takes it for a run of the model.
+        // Distinguishes it from a run of the model.
         ...(bricks === undefined ? {} : { bricks }),
       },
       children: profiled === undefined ? [] : kernelSpans(run, profiled),

@@ -37,7 +37,7 @@ interface EvaluateFlags extends OutputOptions {
   readonly wide?: true;
 }
 
-/** Nobody is left with an unknown option whom a warning tells to measure again. */
+/** Warnings of noise name this option, so that its users expect it here as well. */
 function refuseRemeasure(): never {
   throw new InvalidArgumentError(
     "the manifest says what is taken again, as settings: { remeasure: all }; --remeasure is of 'mlmodelscope dlbricks run' and 'mlmodelscope latency'",

@@ -33,7 +33,7 @@ async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-/** The manifests that a command line names; those of a folder with problems are told, and left out. */
+/** The manifests that a command line names; those of a folder with problems are reported, and left out. */
 async function manifestsOf(references: readonly string[], onProblem: (line: string) => void) {
   const manifests: ManifestToFetch[] = [];
   for (const reference of references) {

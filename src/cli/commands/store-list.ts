@@ -55,7 +55,7 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
 export function registerStoreList(parent: Command, host: CommandHost): void {
   const command = parent
     .command('list')
-    .description('List measurements: of what, on which system, with which result, and what others took meanwhile')
+    .description('List measurements: benchmark, system, result, and disturbance by other processes')
     .option(...STORE)
     .option('--json', 'as JSON, one measurement a line');
   addSelectionOptions(command)

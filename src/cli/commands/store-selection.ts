@@ -20,9 +20,9 @@ export function idPrefix(text: string): string {
 export function addSelectionOptions(command: Command): Command {
   return command
     .option('--system <id>', "only of this system; its fingerprint's first digits", idPrefix)
-    .option('--failed', 'only what failed')
-    .option('--disturbed', 'only what other processes or machines disturbed')
-    .option('--older-than <duration>', 'only what was measured longer ago: 12h, 7d, 4w', durationOption);
+    .option('--failed', 'only failed measurements')
+    .option('--disturbed', 'only measurements that other processes or machines disturbed')
+    .option('--older-than <duration>', 'only older measurements: 12h, 7d, 4w', durationOption);
 }
 
 export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
