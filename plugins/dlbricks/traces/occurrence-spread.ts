@@ -1,4 +1,4 @@
-import type { Spread } from '../estimate/statistics.js';
+import { mean, type Spread } from '../estimate/statistics.js';
 import type { Occurrence } from './trace-book.js';
 
 /** Least degrees of freedom of a layer's spread; layers with similar latency are added until there are as many. */
@@ -19,10 +19,6 @@ interface Layer {
   readonly logMs: number;
   readonly squares: number;
   readonly degreesOfFreedom: number;
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /**
@@ -46,7 +42,7 @@ export function occurrenceSpread(occurrences: readonly Occurrence[]): Occurrence
   for (let round = 0; round < ROUNDS; round++) {
     const sums = new Map([...effects.keys()].map((process) => [process, { sum: 0, weight: 0 }]));
     for (const list of shared) {
-      const center = meanOf(list.map(({ log, process }) => log - effectOf(process)));
+      const center = mean(list.map(({ log, process }) => log - effectOf(process)));
       for (const { process, log, ms } of list) {
         const total = sums.get(process);
         if (total === undefined) continue;
@@ -55,7 +51,7 @@ export function occurrenceSpread(occurrences: readonly Occurrence[]): Occurrence
       }
     }
     for (const [process, { sum, weight }] of sums) effects.set(process, sum / weight);
-    const middle = meanOf([...effects.values()]);
+    const middle = mean([...effects.values()]);
     for (const [process, effect] of effects) effects.set(process, effect - middle);
   }
   const degreesOfFreedom = effects.size - 1;
@@ -63,9 +59,9 @@ export function occurrenceSpread(occurrences: readonly Occurrence[]): Occurrence
   const known = repeated
     .map((list): Layer => {
       const rests = list.map(({ log, process }) => log - effectOf(process));
-      const center = meanOf(rests);
+      const center = mean(rests);
       return {
-        logMs: meanOf(list.map(({ log }) => log)),
+        logMs: mean(list.map(({ log }) => log)),
         squares: rests.reduce((sum, rest) => sum + (rest - center) ** 2, 0),
         degreesOfFreedom: rests.length - 1,
       };

@@ -45,7 +45,7 @@ function boundsOf(elementType: ElementType): readonly [bigint, bigint] {
   return elementType.startsWith('u') ? [0n, 2n ** width - 1n] : [-(2n ** (width - 1n)), 2n ** (width - 1n) - 1n];
 }
 
-function wholeNumber(value: number | bigint, name: string, elementType: ElementType): bigint {
+function integerWithin(value: number | bigint, name: string, elementType: ElementType): bigint {
   const [low, high] = boundsOf(elementType);
   const whole = typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value) : undefined;
   if (whole !== undefined && whole >= low && whole <= high) return whole;
@@ -61,7 +61,7 @@ function converted(numbers: Numbers, name: string, elementType: ElementType): Ui
     if (elementType === 'float16') target[i] = float16Bits(Number(value));
     else if (kind === 'float') target[i] = Number(value);
     else {
-      const whole = wholeNumber(value, name, elementType);
+      const whole = integerWithin(value, name, elementType);
       target[i] = target instanceof BigInt64Array || target instanceof BigUint64Array ? whole : Number(whole);
     }
   }

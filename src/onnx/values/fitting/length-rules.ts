@@ -6,7 +6,7 @@ import {
   type OperatorUse,
   times,
   upTo,
-  wholeNumber,
+  integerAttribute,
 } from './operator-use.js';
 
 // Lengths of sequences and caches: all of what is there is used, as after a prompt that fills the cache. Sources: Operators.md of the ONNX
@@ -17,12 +17,12 @@ const TRIPS = 8;
 
 /** Sequences as long as the input has steps. */
 const steps: FittingRule = ({ node, input }) => {
-  const size = input(0)?.[wholeNumber(node, 'layout', 0) === 1 ? 1 : 0];
+  const size = input(0)?.[integerAttribute(node, 'layout', 0) === 1 ? 1 : 0];
   return list(size === undefined ? undefined : [size]);
 };
 
 const reversedSteps: FittingRule = ({ node, input }) => {
-  const size = input(0)?.[wholeNumber(node, 'time_axis', 0)];
+  const size = input(0)?.[integerAttribute(node, 'time_axis', 0)];
   return list(size === undefined ? undefined : [size]);
 };
 
@@ -77,7 +77,7 @@ export const LENGTH_RULES: readonly (readonly [string, FittingRules])[] = [
     'EmbedLayerNormalization',
     { 0: ({ input }) => indicesBelow(input(2)?.[0]), 1: ({ input }) => indicesBelow(input(4)?.[0]) },
   ],
-  ['GatherBlockQuantized', { 1: ({ node, input }) => indicesBelow(input(0)?.at(wholeNumber(node, 'gather_axis', 0))) }],
+  ['GatherBlockQuantized', { 1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))) }],
   ['GRU', { 4: steps }],
   ['GroupQueryAttention', { 5: lastToken, 6: allTokens, 9: newestPositions }],
   ['Loop', { 0: () => list([TRIPS]) }],

@@ -46,12 +46,12 @@ export function times(count: number, value: number): readonly number[] {
 }
 
 /** An attribute that is a whole number. */
-export function wholeNumber({ attributes }: Node, name: string, absent: number): number {
+export function integerAttribute({ attributes }: Node, name: string, absent: number): number {
   const found = attributes.find((attribute) => attribute.name === name);
   return found === undefined ? absent : Number(found.i);
 }
 
 /** An attribute that is a list of whole numbers; undefined where the operator has none. */
-export function wholeNumbers({ attributes }: Node, name: string): readonly number[] | undefined {
+export function integersAttribute({ attributes }: Node, name: string): readonly number[] | undefined {
   return attributes.find((attribute) => attribute.name === name)?.ints.map(Number);
 }

@@ -5,8 +5,8 @@ import {
   list,
   type OperatorUse,
   times,
-  wholeNumber,
-  wholeNumbers,
+  integerAttribute,
+  integersAttribute,
 } from './operator-use.js';
 
 // Boxes in pictures, and pictures of blocks. Boxes are so large and so far apart that each is some work: an empty one, and one that another one
@@ -17,7 +17,7 @@ const BOXES = 8;
 
 /** Neighbours that touch: their corners, or their centers and sizes. */
 const neighbours: FittingRule = ({ node }) => {
-  const isCentered = wholeNumber(node, 'center_point_box', 0) === 1;
+  const isCentered = integerAttribute(node, 'center_point_box', 0) === 1;
   return list(
     times(BOXES * BOXES, 0).flatMap((_, at) => {
       const [y, x] = [Math.floor(at / BOXES), at % BOXES];
@@ -46,7 +46,7 @@ class Blocks {
 
   constructor(node: OperatorUse['node'], axes: number) {
     const of = (name: string, absent: number, length = axes): readonly number[] =>
-      wholeNumbers(node, name) ?? times(length, absent);
+      integersAttribute(node, name) ?? times(length, absent);
     const [strides, dilations, pads] = [of('strides', 1), of('dilations', 1), of('pads', 0, 2 * axes)];
     this.#axes = times(axes, 0).map((_, axis) => ({
       stride: strides[axis] ?? 1,
@@ -128,7 +128,7 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
 function unpooled({ node, input, output }: OperatorUse): readonly number[] | undefined {
   const dims = input(0);
   if (dims === undefined || output(0) !== undefined) return output(0);
-  const block = wholeNumbers(node, 'kernel_shape') ?? [];
+  const block = integersAttribute(node, 'kernel_shape') ?? [];
   return [...dims.slice(0, 2), ...new Blocks(node, block.length).pictureOf(dims.slice(2), block)];
 }
 

@@ -5,8 +5,8 @@ import {
   type OperatorUse,
   times,
   upTo,
-  wholeNumber,
-  wholeNumbers,
+  integerAttribute,
+  integersAttribute,
 } from './operator-use.js';
 
 // Shapes, axes and sizes that come as values. Where the shape of the operator's output is known, they are what makes it; else they keep the
@@ -37,7 +37,7 @@ function expandTarget(use: OperatorUse): readonly number[] {
 /** Sizes of the output, for the axes that a Resize is about. */
 function resized(use: OperatorUse): readonly { readonly before: number; readonly after: number }[] {
   const dims = use.input(0) ?? times(use.count, 1);
-  const axes = wholeNumbers(use.node, 'axes') ?? upTo(dims.length);
+  const axes = integersAttribute(use.node, 'axes') ?? upTo(dims.length);
   const output = use.output(0);
   return axes.map((axis) => {
     const at = axis < 0 ? axis + dims.length : axis;
@@ -87,7 +87,7 @@ function partSize(size: number | undefined, parts: number, at: number): number {
 }
 
 const splitSizes: FittingRule = (use) => {
-  const axis = wholeNumber(use.node, 'axis', 0);
+  const axis = integerAttribute(use.node, 'axis', 0);
   const size = use.input(0)?.at(axis);
   return list(upTo(use.count).map((at) => use.output(at)?.at(axis) ?? partSize(size, use.count, at)));
 };
@@ -95,7 +95,7 @@ const splitSizes: FittingRule = (use) => {
 /** A size for each part; a single number is the size of all of them. */
 const sequenceSizes: FittingRule = (use) => {
   if (use.own.length === 0) return list([1]);
-  return list(upTo(use.count).map((at) => partSize(use.input(0)?.at(wholeNumber(use.node, 'axis', 0)), use.count, at)));
+  return list(upTo(use.count).map((at) => partSize(use.input(0)?.at(integerAttribute(use.node, 'axis', 0)), use.count, at)));
 };
 
 /** The axes of size one. */
@@ -125,7 +125,7 @@ const reduced: FittingRule = ({ input, output, count }) => {
   return list([...shrunk, ...last].slice(0, count).sort((a, b) => a - b));
 };
 
-const oneHotDepth: FittingRule = ({ node, output }) => list([output(0)?.at(wholeNumber(node, 'axis', -1)) ?? ANY_SIZE]);
+const oneHotDepth: FittingRule = ({ node, output }) => list([output(0)?.at(integerAttribute(node, 'axis', -1)) ?? ANY_SIZE]);
 
 const rangeLimit: FittingRule = ({ output, constant }) => {
   const [start, step] = [constant(0)?.[0] ?? 0, constant(2)?.[0] ?? 1];
@@ -133,7 +133,7 @@ const rangeLimit: FittingRule = ({ output, constant }) => {
 };
 
 const topCount: FittingRule = ({ node, input, output }) => {
-  const axis = wholeNumber(node, 'axis', -1);
+  const axis = integerAttribute(node, 'axis', -1);
   return list([output(0)?.at(axis) ?? Math.min(ANY_SIZE, input(0)?.at(axis) ?? 1)]);
 };
 
