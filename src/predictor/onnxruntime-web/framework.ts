@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { explainMissing } from '../../base/optional-package.js';
+import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
-
-const packageSchema = z.object({ version: z.string() });
 
 /** The package's entry point, dist/ort.node.min.mjs: it exports no package.json. */
 function entryPoint(): string {
@@ -27,5 +25,5 @@ function engineVersion(): string {
  */
 export function onnxRuntimeWebFramework(): Framework {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', entryPoint()), 'utf8'));
-  return { name: 'onnxruntime-web', version: `${packageSchema.parse(manifest).version}+v8.${engineVersion()}` };
+  return { name: 'onnxruntime-web', version: `${packageVersion('onnxruntime-web', manifest)}+v8.${engineVersion()}` };
 }

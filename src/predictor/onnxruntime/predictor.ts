@@ -15,7 +15,6 @@ import type { TensorType } from '../../onnx/model/model.js';
 import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
 import { onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
-import { readProfile } from './read-profile.js';
 
 /** Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
 function weightsIn(folder: string): Record<string, unknown> {
@@ -60,7 +59,10 @@ async function openProfiled(
       end();
       // The runtime adds the time to the name.
       const [file] = (await readdir(folder)).filter((name) => name.startsWith('profile') && name.endsWith('.json'));
-      return file === undefined ? [] : readProfile(join(folder, file));
+      if (file === undefined) return [];
+      // Not every process reads a profile, and its schemas take time to load.
+      const { readProfile } = await import('./read-profile.js');
+      return readProfile(join(folder, file));
     },
     async close() {
       end();

@@ -1,0 +1,12 @@
+import { PlatformError } from '../base/errors.js';
+
+/**
+ * The version in a package.json that npm installed. Checked by hand: each worker process loads this file, and loading zod
+ * would lengthen its start by a tenth.
+ */
+export function packageVersion(name: string, manifest: unknown): string {
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
+    if (typeof manifest.version === 'string') return manifest.version;
+  }
+  throw new PlatformError('internal', `${name}: its package.json has no version; install it again`);
+}
