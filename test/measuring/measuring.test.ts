@@ -338,6 +338,24 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.equal(second.results.get(task.request)?.measuredAt, measuredAt);
   });
 
+  test('leaves to another one what that takes, and says nothing of taking it again', async () => {
+    let [go, hasBegun] = [(): void => {}, false];
+    const slow = laterAgent(new Promise((resolve) => (go = resolve)));
+    const measure: BenchmarkAgent['measure'] = (...args) => {
+      hasBegun = true;
+      return slow.agent.measure(...args);
+    };
+    const store = await openMemoryStore();
+    const first = await measuringWith({ ...slow.agent, measure }, signal, store);
+    const second = await measuringWith(fakeAgent(), signal, store);
+    const one = first.measuring.measure(TASKS);
+    await until(() => hasBegun);
+    assert.equal(await second.measuring.replaceWhileQuiet(TASKS), 0);
+    assert.deepEqual(second.events, []);
+    go();
+    assert.equal(await one, 3);
+  });
+
   test('goes on alone where the store of others is gone', async () => {
     const store = await openMemoryStore();
     const gone = (): Promise<never> => Promise.reject(new PlatformError('unavailable', 'the store does not answer'));
