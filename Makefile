@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint fuzz torture mutants bench bench-accuracy bench-suites bench-generation schema clean
+.PHONY: help run test build lint lint-code lint-style fuzz torture mutants bench bench-accuracy bench-suites bench-generation schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,7 +28,10 @@ test: lint ## Install, build, lint, and run every test that needs no outside ser
 build: $(BUILT) ## Install and build
 
 lint: build ## Check style, import directions and protocol buffers
-	npm run lint
+	@$(MAKE) --no-print-directory --jobs=2 lint-code lint-style
+
+lint-code lint-style:
+	npm run $(subst -,:,$@)
 
 fuzz: build ## Give made-up inputs to all readers for SECONDS (60); SEED repeats a round, or one find
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))

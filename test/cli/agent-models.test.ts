@@ -5,7 +5,8 @@ import { RegistryService } from '../../src/generated/carml/org/dlframework/regis
 import { predictClient } from '../agent/support/predict-client.js';
 import { registryServer } from '../directory/support/registry-server.js';
 import { md5, olderManifest, TINY_GRAPH } from '../fetch/support/older-manifest.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const MODEL = `    graph_path: tiny.onnx\n    graph_checksum: ${md5(TINY_GRAPH)}`;
 
@@ -17,7 +18,7 @@ const PICTURES = olderManifest(MODEL, '>=1.0.0', 'Pictures')
 
 /** An agent with a folder of manifests, some of them wrong, that is registered with a server. */
 async function agentWithModels(t: TestContext) {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const { client, address: server } = await registryServer(t);
   await mkdir(place.path('models'));
   await place.write('models/tiny.onnx', TINY_GRAPH);
@@ -107,7 +108,7 @@ describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('without a folder are an error at the start', async (t) => {
-    const { stderr, code } = await (await workplace(t)).run(['agent', '--listen', '127.0.0.1:0', '--models', 'no']);
+    const { stderr, code } = await (await workplaceHere(t)).run(['agent', '--listen', '127.0.0.1:0', '--models', 'no']);
     assert.match(stderr, /the folder of model manifests cannot be read: .*no/);
     assert.equal(code, 2);
   });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
 import { untilSomethingIsStored } from './support/stored.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** Port 1 has no listener on a machine like this. */
 const NOBODY = '127.0.0.1:1';
@@ -18,7 +19,7 @@ async function agentIn(place: Workplace) {
 
 /** A command that has an agent measure, in the middle of it. */
 async function measuringThrough(t: TestContext) {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const agent = await agentIn(place);
   const model = await place.write('many.onnx', chain(MANY_OPERATORS));
   const args = ['dlbricks', 'validate', model, ...LAYER_CUT, '--runs', '1000', '--warmup', '1'];
@@ -29,7 +30,7 @@ async function measuringThrough(t: TestContext) {
 
 describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   it('measures for a command that names it', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { address } = await agentIn(place);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     const args = ['dlbricks', 'validate', 'four.onnx', ...QUICK, '--export-json', '-'];
@@ -43,7 +44,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('describes itself', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { address } = await agentIn(place);
     const { stdout } = await place.run(['registry', 'agents', '--agent', address, '--json']);
     const [agent] = JSON.parse(stdout) as [{ address: string; framework: string }];
@@ -51,7 +52,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('ends when it is asked to', async (t) => {
-    const agent = await agentIn(await workplace(t));
+    const agent = await agentIn(await workplaceHere(t));
     agent.process.kill('SIGINT');
     const { stderr, code } = await agent.ended;
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
@@ -75,7 +76,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
 
 describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
   it('is noticed before a model is built', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--agent', NOBODY]);
     assertOneMessage(ending);
     assert.match(
@@ -87,7 +88,7 @@ describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is named where its name cannot be resolved', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['registry', 'agents', '--agent', 'no host at all']);
     assertOneMessage(ending);
     assert.match(ending.stderr, /^the agent at no host at all does not answer/);
@@ -97,7 +98,7 @@ describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
 
 describe('a web proxy in the environment', deadline, () => {
   it('is not used', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const proxy = `http://${NOBODY}`;
     const env = { http_proxy: proxy, https_proxy: proxy, grpc_proxy: proxy, no_proxy: undefined, NO_PROXY: undefined };
     assert.equal((await place.run(['registry', 'agents'], { env })).code, 0);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 async function scriptFor(t: TestContext, shell: string): Promise<string> {
-  const { stdout, stderr, code } = await (await workplace(t)).run(['completion', shell]);
+  const { stdout, stderr, code } = await (await workplaceHere(t)).run(['completion', shell]);
   assert.deepEqual([code, stderr], [0, '']);
   return stdout;
 }
@@ -43,7 +44,7 @@ describe('completion', { ...deadline, concurrency: 2 }, () => {
   }
 
   it('of another shell is a mistake', async (t) => {
-    const { stderr, code } = await (await workplace(t)).run(['completion', 'tcsh']);
+    const { stderr, code } = await (await workplaceHere(t)).run(['completion', 'tcsh']);
     assert.match(stderr, /Allowed choices are bash, zsh, fish/);
     assert.equal(code, 2);
   });

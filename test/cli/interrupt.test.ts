@@ -9,10 +9,11 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { isRunning, measuringProcessesOf, needsLinux, until } from '../agent/support/processes.js';
-import { deadline, type StartOptions, workplace } from './support/command.js';
+import { deadline, type StartOptions } from './support/command.js';
 import { planIn, reportIn } from './support/report.js';
 import { untilSomethingIsStored } from './support/stored.js';
 import { chain, LAYER_CUT, MANY_OPERATORS } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** As many bricks, and the whole model twice. */
 const ALL = MANY_OPERATORS.length + 2;
@@ -22,7 +23,7 @@ const SLOW = [...LAYER_CUT, '--runs', '1000', '--warmup', '1'] as const;
 
 /** A command in the middle of measuring, and the process that does it. */
 async function midway(t: TestContext, options?: StartOptions) {
-  const place = await workplace(t);
+  const place = await workplaceHere(t);
   const model = await place.write('many.onnx', chain(MANY_OPERATORS));
   const args = ['dlbricks', 'validate', model, ...SLOW, '--export-json', 'report.json'];
   const command = place.start(args, options);
@@ -81,7 +82,7 @@ describe('a command that is stopped while it measures', { ...deadline, skip: nee
 
 describe('a command that is stopped', deadline, () => {
   it('a second time does not wait for anything', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const silent = createServer().listen(0, '127.0.0.1');
     t.after(() => silent.close());
     await once(silent, 'listening');
@@ -96,7 +97,7 @@ describe('a command that is stopped', deadline, () => {
   });
 
   it('while an import waits for standard input waits no longer', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     execFileSync('mkfifo', [place.path('input')]);
     // Opened for both directions, a pipe waits without a writer, and has no end.
     const through = ['sh', '-c', 'exec "$0" "$@" <> input'];
@@ -107,7 +108,7 @@ describe('a command that is stopped', deadline, () => {
   });
 
   it('while it builds a zoo model leaves nothing half done', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const folder = place.path('cache', 'zoo', 'v1');
     const command = place.start(['zoo', 'alexnet']);
     await until(() => existsSync(folder) && readdirSync(folder).length > 0);

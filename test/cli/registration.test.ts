@@ -6,8 +6,9 @@ import { describe, it } from 'node:test';
 import { registryServer } from '../directory/support/registry-server.js';
 import { authorityForSuite } from '../rpc/support/certificates.js';
 import { until } from '../support/until.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const TOKEN = 'a-token-that-nobody-guesses';
 
@@ -15,7 +16,7 @@ const ANYWHERE = ['--listen', '127.0.0.1:0'];
 
 describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   it('registers this machine, which registry agents then lists', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { directory, address: server } = await registryServer(t);
     const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
     const [, address] = await agent.said(/\nregistered with \S+ as (\S+)\n/);
@@ -34,7 +35,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is registered no more when it is stopped', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { directory, address: server } = await registryServer(t);
     const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
     await agent.said(/registered/);
@@ -44,7 +45,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('disappears when it is killed', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { directory, address: server } = await registryServer(t, { leaseMs: 600 });
     const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
     await agent.said(/registered/);
@@ -53,14 +54,14 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('waits for a server that has not started yet, and says so', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const agent = place.start(['agent', ...ANYWHERE, '--server', '127.0.0.1:1']);
     await agent.said(/warning: the server at 127\.0\.0\.1:1 does not answer .*mlmodelscope serve/);
     assert.equal(agent.process.exitCode, null);
   });
 
   it('ends when the server refuses its token', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { address: server } = await registryServer(t, { security: { token: TOKEN } });
     const ending = await place.run(['agent', ...ANYWHERE, '--server', server]);
     assert.match(ending.stderr, /needs a token.*--token-file/);
@@ -68,7 +69,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('wants to know where a server elsewhere reaches it', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     // TEST-NET-1 (RFC 5737): an address without a machine, to which nothing is sent.
     const ending = await place.run(['agent', ...ANYWHERE, '--server', '192.0.2.1:7080']);
     assert.match(ending.stderr, /other machines cannot reach this agent at 127\.0\.0\.1:\d+; .*--advertise/);
@@ -80,7 +81,7 @@ describe('an agent that others can reach', { ...deadline, concurrency: 2 }, () =
   const authority = authorityForSuite();
 
   it('needs TLS and a token', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const ending = await place.run(['agent', '--listen', '0.0.0.0:0']);
     assertOneMessage(ending);
     assert.match(ending.stderr, /--tls-cert and --tls-key.*--token-file or MLMODELSCOPE_TOKEN/);
@@ -88,7 +89,7 @@ describe('an agent that others can reach', { ...deadline, concurrency: 2 }, () =
   });
 
   it('registers and answers over TLS with certificates on both sides', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { caPem, identity, folder } = authority();
     const security = { identity, clientCaPem: caPem, token: TOKEN };
     const { directory, address: server } = await registryServer(t, { security });
@@ -125,7 +126,7 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
     ['an authority as a token', ['--token-file', 'ca.pem'], /16 to 1024 printable characters/],
   ] as const) {
     it(`refuse ${name}`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const inFolder = args.map((arg) => (arg.endsWith('.pem') ? join(authority().folder, arg) : arg));
       const ending = await place.run(['agent', ...ANYWHERE, ...inFolder]);
       assertOneMessage(ending);
@@ -135,7 +136,7 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
   }
 
   it('warn of a token and a key that other users can read', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const token = await place.write('token', `${TOKEN}\n`);
     const args = ['registry', 'models', '--json', '--token-file', token];
     await chmod(token, 0o644);
@@ -155,7 +156,7 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('refuse a short token in the environment, and no empty one', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const short = await place.run(['registry', 'models', '--json'], { env: { MLMODELSCOPE_TOKEN: 'secret' } });
     assert.equal(short.code, 2);
     assert.match(short.stderr, /MLMODELSCOPE_TOKEN: .*openssl rand -hex 32/);

@@ -4,17 +4,22 @@ import { printable } from '../../src/cli/terminal.js';
 import { deadline, workplace, type Workplace } from './support/command.js';
 import { needsTerminal, onTerminal } from './support/pseudo-terminal.js';
 import { screenOf } from './support/screen.js';
-import { chain, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
+import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
 
 const ESCAPE = '\u001b';
 
 /** Enough runs that a bar is seen before it is gone. */
 const VISIBLE = ['--runs', '400', '--warmup', '1'] as const;
 
-async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
-  await place.write('many.onnx', chain(MANY_OPERATORS));
+/** Of a chain of these layers, and of a model with a layer that no runtime has. */
+async function validate(
+  place: Workplace,
+  operators: readonly string[],
+  ...options: readonly string[]
+): Promise<readonly string[]> {
+  await place.write('chain.onnx', chain(operators));
   await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));
-  return ['dlbricks', 'validate', 'many.onnx', 'broken.onnx', ...LAYER_CUT, ...options];
+  return ['dlbricks', 'validate', 'chain.onnx', 'broken.onnx', ...LAYER_CUT, ...options];
 }
 
 test('texts of others neither control a terminal nor turn the direction of its lines', () => {
@@ -25,7 +30,7 @@ test('texts of others neither control a terminal nor turn the direction of its l
 describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () => {
   it('has no escape codes and no bars', async (t) => {
     const place = await workplace(t);
-    const { stdout, stderr } = await place.run(await validate(place, ...QUICK));
+    const { stdout, stderr } = await place.run(await validate(place, FOUR_LAYERS, ...QUICK));
     assert(!`${stdout}${stderr}`.includes(ESCAPE));
     assert.doesNotMatch(stderr, /\r|\[=*-*\]/);
   });
@@ -33,7 +38,7 @@ describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () 
   it('has none where a build server’s variables make libraries colourful either', async (t) => {
     const place = await workplace(t);
     const env = { CI: 'true', FORCE_COLOR: '1' };
-    const { stdout, stderr } = await place.run(await validate(place, ...QUICK), { env });
+    const { stdout, stderr } = await place.run(await validate(place, FOUR_LAYERS, ...QUICK), { env });
     assert(!`${stdout}${stderr}`.includes(ESCAPE));
   });
 });
@@ -42,10 +47,10 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
   for (const columns of [80, 120]) {
     it(`of ${columns} columns a bar shows how far it is, and is gone at the end`, async (t) => {
       const place = await workplace(t);
-      const terminal = onTerminal(t, place, await validate(place, ...VISIBLE), columns);
+      const terminal = onTerminal(t, place, await validate(place, MANY_OPERATORS, ...VISIBLE), columns);
       await terminal.ended;
       const output = terminal.output();
-      assert.match(output, /measuring +\d+ % \[=+-+\] +\d+\/25 {2}\d+ s left {2}many: [A-Z]/);
+      assert.match(output, /measuring +\d+ % \[=+-+\] +\d+\/25 {2}\d+ s left {2}chain: [A-Z]/);
       const { lines, cursorShown } = screenOf(output, columns);
       assert.match(lines[0] ?? '', /^22 layers, 21 unique bricks for 22 sequences; 25 measurements to take/);
       assert.match(
@@ -57,29 +62,29 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
         [],
       );
       const rows = lines.filter((line) => /^[┌│├└]/.test(line));
-      assert.equal(rows.filter((row) => /^│ (many|broken) .*│$/.test(row)).length, 2);
+      assert.equal(rows.filter((row) => /^│ (chain|broken) .*│$/.test(row)).length, 2);
       for (const row of rows) assert.match(row, /[┐│┤┘]$/, 'a row is broken');
       assert.equal(cursorShown, true);
     });
   }
 
-  it('colours the table', async (t) => {
-    const place = await workplace(t);
-    const terminal = onTerminal(t, place, await validate(place, ...QUICK), 120);
-    await terminal.ended;
-    assert(terminal.output().includes(`${ESCAPE}[1mmodel`));
-  });
-
-  it('does not where NO_COLOR is set', async (t) => {
-    const place = await workplace(t);
-    const terminal = onTerminal(t, place, await validate(place, ...QUICK), 120, { NO_COLOR: '1' });
-    await terminal.ended;
-    assert(!terminal.output().includes(`${ESCAPE}[1m`));
-  });
+  for (const [what, env, isBold] of [
+    ['colours the table', {}, true],
+    ['does not where NO_COLOR is set', { NO_COLOR: '1' }, false],
+  ] as const) {
+    it(what, async (t) => {
+      const place = await workplace(t);
+      await place.write('chain.onnx', chain(FOUR_LAYERS));
+      const terminal = onTerminal(t, place, ['latency', 'chain.onnx', ...QUICK], 120, env);
+      await terminal.ended;
+      assert.match(terminal.output(), /│ chain +│/);
+      assert.equal(terminal.output().includes(`${ESCAPE}[1mmodel`), isBold);
+    });
+  }
 
   it('draws no bars when asked to be quiet', async (t) => {
     const place = await workplace(t);
-    const terminal = onTerminal(t, place, await validate(place, ...QUICK, '--quiet'), 80);
+    const terminal = onTerminal(t, place, await validate(place, FOUR_LAYERS, ...QUICK, '--quiet'), 80);
     await terminal.ended;
     assert(!terminal.output().includes(ESCAPE));
   });
@@ -90,7 +95,7 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
   ] as const) {
     it(`leaves the cursor as it was when it is interrupted ${name}`, async (t) => {
       const place = await workplace(t);
-      const terminal = onTerminal(t, place, await validate(place, '--runs', '5000'), 80);
+      const terminal = onTerminal(t, place, await validate(place, MANY_OPERATORS, '--runs', '5000'), 80);
       await terminal.shows(/measuring/);
       terminal.type(keys);
       await terminal.ended;

@@ -4,8 +4,9 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { deadline, type Ending, workplace, type Workplace } from '../cli/support/command.js';
+import { deadline, type Ending, type Workplace } from '../cli/support/command.js';
 import { assertOneMessage } from '../cli/support/report.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 import { authorityForSuite } from '../rpc/support/certificates.js';
 import { tarOf } from './support/archives.js';
 import { type FileServer, fileServer } from './support/file-server.js';
@@ -24,13 +25,14 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
   const authority = authorityForSuite();
 
   async function scene(t: TestContext): Promise<Scene> {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = await fileServer(t, authority());
     server.files.set('/models/tiny.onnx', GRAPH);
     server.files.set('/synset.txt', Buffer.from(LABELS));
+    // Node reads this variable when a process starts.
     const env = { NODE_EXTRA_CA_CERTS: join(authority().folder, 'ca.pem') };
     const fetch = (...args: readonly string[]): Promise<Ending> => {
-      return place.run(['models', 'fetch', '--allow-private-urls', ...args], { env });
+      return place.start(['models', 'fetch', '--allow-private-urls', ...args], { env }).ended;
     };
     return { place, server, fetch };
   }
@@ -196,9 +198,9 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     const wrong: readonly [string, (scene: Scene) => Promise<Ending>, RegExp][] = [
       [
         'with plain http',
-        async ({ place, fetch }) => {
+        async ({ place }) => {
           await place.write('m.yml', manifestOf('    graph_path: http://store.invalid/tiny.onnx'));
-          return fetch('m.yml');
+          return place.run(['models', 'fetch', 'm.yml']);
         },
         /"http:\/\/store\.invalid\/tiny\.onnx" is not https:\/\/; --allow-http takes/,
       ],
@@ -220,16 +222,16 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
       ],
       [
         'with a lock file that is none',
-        async ({ place, server, fetch }) => {
+        async ({ place, server }) => {
           await place.write('m.yml', manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx`));
           await place.write('models-lock.json', '{}');
-          return fetch('m.yml');
+          return place.run(['models', 'fetch', '--allow-private-urls', 'm.yml']);
         },
         /models-lock\.json: expected the lock file of `models fetch`, found something else/,
       ],
       [
         'with a mirror that is not there',
-        ({ fetch }) => fetch('m.yml', '--mirror', 'no'),
+        ({ place }) => place.run(['models', 'fetch', 'm.yml', '--mirror', 'no']),
         /--mirror no: no such folder/,
       ],
       [

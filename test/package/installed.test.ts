@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Ending, type Running, workplace, type Workplace } from '../cli/support/command.js';
@@ -23,13 +23,20 @@ async function npm(place: Workplace, args: readonly string[]): Promise<Ending> {
 
 /** A user's folder beside the installed package. */
 interface Consumer {
+  /** Has the documented code as JavaScript: the plugin index.js, the clients client.js and asker.js. */
   readonly folder: string;
-  /** Compiles files, by their names, with the user's compiler. @returns the paths of the JavaScript */
-  compile(sources: Readonly<Record<string, string>>): Promise<readonly string[]>;
   write(name: string, content: string | Uint8Array): Promise<string>;
   /** Starts the installed command. */
   start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  /** Starts a file of the folder. */
   startScript(script: string, args: readonly string[]): Running;
+}
+
+/** The code of docs/plugins.md and docs/evaluations.md, by the files that a user puts it into. */
+async function documentedSources(): Promise<Readonly<Record<string, string>>> {
+  const [client = '', asker = ''] = await documentedCode('evaluations.md', 'A client in TypeScript', 'ts');
+  const plugin = await onlyBlock('plugins.md', 'A plugin of your own', 'ts');
+  return { 'index.ts': plugin, 'client.ts': client, 'asker.ts': asker };
 }
 
 /** The only fenced block of a language in a section. */
@@ -42,6 +49,7 @@ async function onlyBlock(page: string, heading: string, language: string): Promi
 describe('the package, packed and installed into an empty folder', deadline, () => {
   const undone: (() => unknown)[] = [];
   let installed: Workplace | undefined;
+  let folder = '';
   let unreachable = false;
 
   before(async () => {
@@ -53,15 +61,25 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     await place.write('package.json', await onlyBlock('plugins.md', 'A plugin of your own', 'json'));
     const { code, stderr } = await npm(place, ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund']);
     unreachable = code !== 0 && NO_REGISTRY.test(stderr);
-    if (!unreachable) assert.equal(code, 0, stderr);
     installed = place;
+    if (unreachable) return;
+    assert.equal(code, 0, stderr);
+    folder = place.path('consumer');
+    await mkdir(folder);
+    await copyFile(place.path('package.json'), join(folder, 'package.json'));
+    const sources = Object.entries(await documentedSources());
+    for (const [name, source] of sources) await writeFile(join(folder, name), source);
+    const files = sources.map(([name]) => join(folder, name));
+    const flags = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--strict'];
+    const compiled = await place.startProgram(process.execPath, [TSC, ...flags, ...files]).ended;
+    assert.equal(compiled.code, 0, compiled.stdout);
   });
 
   after(async () => {
     for (const undo of undone) await undo();
   });
 
-  /** A folder of the test's own within the installed package's reach; undefined where there is no registry. */
+  /** The user's folder, and a place for the files of the test; undefined where there is no registry. */
   async function consumer(t: TestContext): Promise<Consumer | undefined> {
     const home = installed;
     assert.ok(home !== undefined);
@@ -69,31 +87,19 @@ describe('the package, packed and installed into an empty folder', deadline, () 
       t.skip('npm reaches no registry');
       return undefined;
     }
-    const folder = await mkdtemp(home.path('consumer-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
     const place = await workplace(t);
     const main = home.path('node_modules/.bin/mlmodelscope');
-    await copyFile(home.path('package.json'), join(folder, 'package.json'));
     return {
       folder,
-      compile: async (sources) => {
-        const files = Object.keys(sources).map((name) => join(folder, name));
-        for (const [name, source] of Object.entries(sources)) await writeFile(join(folder, name), source);
-        const flags = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--strict'];
-        const { code, stdout } = await home.startProgram(process.execPath, [TSC, ...flags, ...files]).ended;
-        assert.equal(code, 0, stdout);
-        return files.map((file) => file.replace(/\.ts$/, '.js'));
-      },
       write: (name, content) => place.write(name, content),
       start: (args, env = {}) => place.startProgram(main, args, { env }),
-      startScript: (script, args) => place.startProgram(process.execPath, [script, ...args]),
+      startScript: (script, args) => place.startProgram(process.execPath, [join(folder, script), ...args]),
     };
   }
 
   it('runs the plugin of docs/plugins.md, compiled against its types', async (t) => {
     const place = await consumer(t);
     if (place === undefined) return;
-    await place.compile({ 'index.ts': await onlyBlock('plugins.md', 'A plugin of your own', 'ts') });
     const manifest = await place.write('depth.yml', await onlyBlock('plugins.md', 'A plugin of your own', 'yaml'));
     const { stdout, stderr, code } = await place.start(['--plugin', place.folder, 'evaluate', manifest, '--json'])
       .ended;
@@ -106,9 +112,6 @@ describe('the package, packed and installed into an empty folder', deadline, () 
   it('runs the clients of docs/evaluations.md, compiled against its types', async (t) => {
     const place = await consumer(t);
     if (place === undefined) return;
-    const [evaluating = '', asking = ''] = await documentedCode('evaluations.md', 'A client in TypeScript', 'ts');
-    const [client = '', asker = ''] = await place.compile({ 'client.ts': evaluating, 'asker.ts': asking });
-
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     const [, address = ''] = await server.said(/server listening on (127\.0\.0\.1:\d+)/);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
@@ -121,7 +124,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
       'dlspec: evaluation/v1\nname: tiny\nversion: 1.0.0\nplugin: latency\nmodels: [net.onnx]\n' +
         'settings: { remeasure: none }\n',
     );
-    const submitted = await place.startScript(client, [address, manifest]).ended;
+    const submitted = await place.startScript('client.js', [address, manifest]).ended;
     assert.equal(submitted.code, 0, submitted.stderr);
     assert.match(submitted.stderr, /^net: \d+(\.\d+)? ms$/m);
     const { models } = JSON.parse(submitted.stdout) as { readonly models: readonly { readonly model: string }[] };
@@ -129,7 +132,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
       models.map(({ model }) => model),
       ['net'],
     );
-    const asked = await place.startScript(asker, [agentAddress]).ended;
+    const asked = await place.startScript('asker.js', [agentAddress]).ended;
     assert.match(asked.stdout, /, onnxruntime \d+\.\d+\.\d+\n$/);
   });
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { exists, needsLinux, until } from '../agent/support/processes.js';
-import { type Running, workplace, type Workplace } from '../cli/support/command.js';
+import type { Running, Workplace } from '../cli/support/command.js';
 import { findingsIn, planIn, reportIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
 import { chain, FOUR_LAYERS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 
 /** Against hanging only, for all of a suite's tests together. */
 const deadline = { timeout: 600_000 };
@@ -43,14 +44,28 @@ async function addressOf(server: Running): Promise<string> {
   return address;
 }
 
-/** A server, a plugin and an agent, each a process of its own. */
-async function processes(place: Workplace, plugin = 'dlbricks') {
+/** A server, plugins and an agent, each a process of its own. */
+async function processes(place: Workplace, ...plugins: readonly string[]) {
   const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
   const address = await addressOf(server);
-  const attached = place.start(['plugin', plugin, '--server', address]);
+  const attached = plugins.map((plugin) => place.start(['plugin', plugin, '--server', address]));
   const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
-  await Promise.all([attached.said(/plugin \w+ registered/), agent.said(/registered with/)]);
-  return { server, plugin: attached, agent, address };
+  await Promise.all([agent.said(/registered with/), ...attached.map((plugin) => plugin.said(/plugin \w+ registered/))]);
+  return { server, address };
+}
+
+/** A place with a server, all plugins and an agent, for all tests of a suite. */
+function platformForSuite() {
+  const undone: (() => unknown)[] = [];
+  let platform: { readonly place: Workplace; readonly address: string } | undefined;
+  before(async () => {
+    const place = await workplaceHere({ after: (undo) => void undone.unshift(undo) });
+    platform = { place, ...(await processes(place, 'dlbricks', 'latency')) };
+  });
+  after(async () => {
+    for (const undo of undone) await undo();
+  });
+  return () => platform ?? assert.fail('only inside of a test');
 }
 
 interface Report {
@@ -62,20 +77,21 @@ async function printed(place: Workplace, name: string): Promise<{ readonly stdou
   return { stdout: await readFile(place.path(name), 'utf8') };
 }
 
-async function idOf(t: TestContext, place: Workplace, args: readonly string[]): Promise<string> {
+async function idOf(place: Workplace, args: readonly string[]): Promise<string> {
   const { stdout, stderr, code } = await place.run(args);
   assert.equal(code, 0, stderr);
   return stdout.trim();
 }
 
 describe('an evaluation by server, plugin and agent in processes of their own', deadline, () => {
-  it('has the plan and the estimate of `dlbricks run`', async (t) => {
-    const place = await workplace(t);
+  const platform = platformForSuite();
+
+  it('has the plan and the estimate of `dlbricks run`', async () => {
+    const { place, address } = platform();
     const manifest = await evaluation(place);
     const here = await place.run(['dlbricks', 'run', manifest, '--export-json', 'here.json']);
     assert.equal(here.code, 0, here.stderr);
 
-    const { address } = await processes(place);
     const there = await place.run(['evaluate', manifest, '--server', address, '--export-json', 'there.json']);
     assert.equal(there.code, 0, there.stderr);
     const { toMeasure, known } = planIn(here);
@@ -87,12 +103,11 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.deepEqual(findingsIn(await printed(place, 'local.json')), findingsIn(await printed(place, 'here.json')));
   });
 
-  it('goes on without a model that cannot be read, as `dlbricks run` does', async (t) => {
-    const place = await workplace(t);
+  it('goes on without a model that cannot be read, as `dlbricks run` does', async () => {
+    const { place, address } = platform();
     await place.write('damaged.onnx', Uint8Array.of(0x08, 0x08, 0x3a, 0x7f));
     const manifest = await evaluation(place, { models: ['damaged.onnx', 'net.onnx'] });
     const here = await place.run(['dlbricks', 'run', manifest, '--export-json', 'here.json']);
-    const { address } = await processes(place);
     const there = await place.run(['evaluate', manifest, '--server', address, '--export-json', 'there.json']);
     for (const { code, stderr } of [here, there]) {
       assert.equal(code, 3, stderr);
@@ -109,12 +124,11 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     );
   });
 
-  it('can be left, listed, looked at and followed', async (t) => {
-    const place = await workplace(t);
+  it('can be left, listed, looked at and followed', async () => {
+    const { place, address } = platform();
     const manifest = await evaluation(place);
-    const { address } = await processes(place);
     const server = ['--server', address];
-    const id = await idOf(t, place, ['evaluate', manifest, '--detach', ...server]);
+    const id = await idOf(place, ['evaluate', manifest, '--detach', ...server]);
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stdout, /│ net +│ +\d+\.\d+ ± /);
     assert.match(followed.stdout, /^\d+ layers in 1 model, \d+ unique bricks? for \d+ sequences$/m);
@@ -140,10 +154,10 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
   });
 
   it('goes on after its server was killed and started again, and measures nothing twice', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const protocol = { warmup_runs: 1, runs: 500, min_runs: 500 };
     const manifest = await evaluation(place, { protocol }, MANY_OPERATORS);
-    const { server, address } = await processes(place);
+    const { server, address } = await processes(place, 'dlbricks');
     const follower = place.start(['evaluate', manifest, '--server', address, '--export-json', 'report.json']);
     await untilSomethingIsStored(place);
     server.process.kill('SIGKILL');
@@ -158,10 +172,9 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.equal(reportIn(await printed(place, 'report.json')).models.length, 1);
   });
 
-  it('is left to the server by Ctrl-C, and ended by cancelling it', async (t) => {
-    const place = await workplace(t);
+  it('is left to the server by Ctrl-C, and ended by cancelling it', async () => {
+    const { place, address } = platform();
     const protocol = { warmup_runs: 1, runs: 5000, min_runs: 5000 };
-    const { address } = await processes(place);
     const server = ['--server', address];
     const manifest = await evaluation(place, { protocol }, MANY_OPERATORS);
     const follower = place.start(['evaluate', manifest, ...server]);
@@ -169,21 +182,22 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     follower.process.kill('SIGINT');
     const { stderr, code } = await follower.ended;
     assert.equal(code, 130);
-    const [, id = ''] = /^evaluation (\S+) goes on; `mlmodelscope evaluations follow /m.exec(stderr) ?? [];
+    const [, id] = /^evaluation (\S+) continues; `mlmodelscope evaluations follow /m.exec(stderr) ?? [];
+    assert.ok(id !== undefined, stderr);
     assert.match(
       (await place.run(['evaluations', 'list', ...server])).stdout,
       new RegExp(`${id.slice(0, 8)} .* running`),
     );
-    assert.equal((await place.run(['evaluations', 'cancel', id, ...server])).stdout, 'cancelled\n');
+    const cancelled = await place.run(['evaluations', 'cancel', id, ...server]);
+    assert.equal(cancelled.stdout, 'cancelled\n', cancelled.stderr);
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stderr, /the evaluation was cancelled/);
     assert.equal(followed.code, 130);
   });
 
-  it('of the latency plugin times whole models', async (t) => {
-    const place = await workplace(t);
+  it('of the latency plugin times whole models', async () => {
+    const { place, address } = platform();
     const manifest = await evaluation(place, { plugin: 'latency', settings: { percentiles: [50], remeasure: 'none' } });
-    const { address } = await processes(place, 'latency');
     const { stdout, code, stderr } = await place.run(['evaluate', manifest, '--server', address, '--json']);
     assert.equal(code, 0, stderr);
     const { models } = JSON.parse(stdout) as { models: [{ model: string; runs: number; latency_ms: { p50: number } }] };
@@ -194,7 +208,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
 
 describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
   it('runs its plugins itself, starts one again that ends, and leaves no process behind', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     const address = await addressOf(server);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
@@ -218,7 +232,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
   });
 
   it('ends with its plugins when it is asked to', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     await addressOf(server);
     await until(() => childrenOf(server.pid).length === PLUGINS);
@@ -230,7 +244,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
   });
 
   it('says what is missing where no plugin can run an evaluation', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const address = await addressOf(server);
     const { code, stderr } = await place.run(['evaluate', await evaluation(place), '--server', address]);

@@ -1,28 +1,50 @@
+import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import net from 'node:net';
-import type { TestContext } from 'node:test';
+import { after, before, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createRpcClient, type RpcClient } from '../../../src/rpc/client.js';
 import type { ServerLimits } from '../../../src/rpc/limits.js';
+import type { Lifetime } from '../../support/lifetime.js';
 
 const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 
+/** A server in a process of its own. */
+export interface ServerProcess {
+  readonly address: string;
+  isRunning(): boolean;
+  /** The most memory that it ever had. */
+  peakBytes(): Promise<number>;
+}
+
 /** A server in a process of its own, ended with the test. */
-export function serverProcess(t: TestContext, limits: Partial<ServerLimits> = {}) {
+export function serverProcess(t: Lifetime, limits: Partial<ServerLimits> = {}) {
   return forked(t, SERVER, limits);
 }
 
+/** One server process for all tests of a suite; the returned function gives it inside of a test. */
+export function serverForSuite(limits: Partial<ServerLimits> = {}): () => ServerProcess {
+  const undone: (() => unknown)[] = [];
+  let server: ServerProcess | undefined;
+  before(async () => {
+    server = await serverProcess({ after: (undo) => void undone.push(undo) }, limits);
+  });
+  after(() => {
+    for (const undo of undone) undo();
+  });
+  return () => server ?? assert.fail('only inside of a test');
+}
+
 /** A process that sends its address when it is ready, and its memory whenever it is sent anything. */
-export async function forked(t: TestContext, script: string, options: object) {
+export async function forked(t: Lifetime, script: string, options: object): Promise<ServerProcess> {
   const child = fork(script, [JSON.stringify(options)], { execArgv: [] });
   t.after(() => child.kill('SIGKILL'));
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
   return {
     address,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    /** The most memory that it ever had. */
     peakBytes: async (): Promise<number> => {
       child.send({});
       const [{ peakBytes }] = (await once(child, 'message')) as [{ peakBytes: number }];
