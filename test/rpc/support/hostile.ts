@@ -14,9 +14,9 @@ const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 /** A server in a process of its own. */
 export interface ServerProcess {
   readonly address: string;
-  isRunning(): boolean;
+  readonly isRunning: () => boolean;
   /** The most memory that it ever had. */
-  peakBytes(): Promise<number>;
+  readonly peakBytes: () => Promise<number>;
 }
 
 /** A server in a process of its own, ended with the test. */

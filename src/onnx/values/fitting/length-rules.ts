@@ -77,7 +77,10 @@ export const LENGTH_RULES: readonly (readonly [string, FittingRules])[] = [
     'EmbedLayerNormalization',
     { 0: ({ input }) => indicesBelow(input(2)?.[0]), 1: ({ input }) => indicesBelow(input(4)?.[0]) },
   ],
-  ['GatherBlockQuantized', { 1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))) }],
+  [
+    'GatherBlockQuantized',
+    { 1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))) },
+  ],
   ['GRU', { 4: steps }],
   ['GroupQueryAttention', { 5: lastToken, 6: allTokens, 9: newestPositions }],
   ['Loop', { 0: () => list([TRIPS]) }],

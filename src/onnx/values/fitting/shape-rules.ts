@@ -95,7 +95,9 @@ const splitSizes: FittingRule = (use) => {
 /** A size for each part; a single number is the size of all of them. */
 const sequenceSizes: FittingRule = (use) => {
   if (use.own.length === 0) return list([1]);
-  return list(upTo(use.count).map((at) => partSize(use.input(0)?.at(integerAttribute(use.node, 'axis', 0)), use.count, at)));
+  return list(
+    upTo(use.count).map((at) => partSize(use.input(0)?.at(integerAttribute(use.node, 'axis', 0)), use.count, at)),
+  );
 };
 
 /** The axes of size one. */
@@ -125,7 +127,8 @@ const reduced: FittingRule = ({ input, output, count }) => {
   return list([...shrunk, ...last].slice(0, count).sort((a, b) => a - b));
 };
 
-const oneHotDepth: FittingRule = ({ node, output }) => list([output(0)?.at(integerAttribute(node, 'axis', -1)) ?? ANY_SIZE]);
+const oneHotDepth: FittingRule = ({ node, output }) =>
+  list([output(0)?.at(integerAttribute(node, 'axis', -1)) ?? ANY_SIZE]);
 
 const rangeLimit: FittingRule = ({ output, constant }) => {
   const [start, step] = [constant(0)?.[0] ?? 0, constant(2)?.[0] ?? 1];
