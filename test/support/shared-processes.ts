@@ -30,7 +30,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
-  agents: ['agent/client', 'agent/jobs', 'agent/services', 'agent/wire'],
+  agents: ['agent/client', 'agent/jobs', 'agent/services', 'agent/spread', 'agent/wire'],
   predictions: ['agent/predict'],
   servers: ['server'],
   plugins: ['plugins'],
