@@ -30,10 +30,9 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
-  agents: ['agent/client', 'agent/jobs', 'agent/services', 'agent/spread', 'agent/wire'],
   predictions: ['agent/predict'],
+  agents: ['agent/client', 'agent/jobs', 'agent/services', 'agent/spread', 'agent/wire'],
   servers: ['server'],
-  plugins: ['plugins'],
   platform: [
     'base',
     'composite',
@@ -49,9 +48,10 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'plots', 'report', 'sharing'].map(
     (name) => `plugins/dlbricks/${name}`,
   ),
+  plugins: ['plugins'],
   stores: ['store'],
-  rpc: ['rpc'],
   tools: ['bench', 'lint', 'mutants'],
+  rpc: ['rpc'],
 };
 
 /** Files of these folders that have a process of their own. */
@@ -101,10 +101,11 @@ const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
 const files = entries.filter((file) => file.endsWith('.test.js')).sort();
 rmSync(SHARED, { recursive: true, force: true });
 mkdirSync(SHARED);
+// Those that share a process come last, short ones at the very end, so that no core waits long for another one.
+for (const file of files) if (processOf(file) === undefined) console.log(join(TESTS, file));
 for (const name of Object.keys(TOGETHER)) {
   const imports = files.filter((file) => processOf(file) === name).map((file) => `import '../test/${file}';\n`);
   const shared = join(SHARED, `${name}.test.js`);
   writeFileSync(shared, imports.join(''));
   console.log(shared);
 }
-for (const file of files) if (processOf(file) === undefined) console.log(join(TESTS, file));
