@@ -68,9 +68,9 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
     });
   }
 
-  for (const [what, env, isBold] of [
-    ['colours the table', {}, true],
-    ['does not where NO_COLOR is set', { NO_COLOR: '1' }, false],
+  for (const [what, env, bold, isBold] of [
+    ['colours the table', {}, '[1mmodel', true],
+    ['does not where NO_COLOR is set', { NO_COLOR: '1' }, '[1m', false],
   ] as const) {
     it(what, async (t) => {
       const place = await workplace(t);
@@ -78,7 +78,7 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
       const terminal = onTerminal(t, place, ['latency', 'chain.onnx', ...QUICK], 120, env);
       await terminal.ended;
       assert.match(terminal.output(), /│ chain +│/);
-      assert.equal(terminal.output().includes(`${ESCAPE}[1mmodel`), isBold);
+      assert.equal(terminal.output().includes(`${ESCAPE}${bold}`), isBold);
     });
   }
 
