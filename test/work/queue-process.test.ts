@@ -1,0 +1,205 @@
+import { Connection } from 'rabbitmq-client';
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { BenchmarkAgent, MeasuredRequest } from '../../src/agent/benchmark-agent.js';
+import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { openStore } from '../../src/store/open-store.js';
+import type { ResultStore } from '../../src/store/result-store.js';
+import { classOfAgent } from '../../src/work/class-of.js';
+import { openQueue } from '../../src/work/open-queue.js';
+import { queuedAgent } from '../../src/work/queued-agent.js';
+import type { WorkQueue } from '../../src/work/work-queue.js';
+import { needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
+import { until } from '../support/until.js';
+import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-process.js';
+import { sampleRequests } from './sample-requests.js';
+
+/** Against hanging only. */
+const deadline = { timeout: 600_000 };
+
+const AGENT = fileURLToPath(new URL('./agent-process.js', import.meta.url));
+
+const KILLS = 50;
+const LONGEST_LIFE_MS = 600;
+const OUTAGE_MS = 30_000;
+
+interface Place {
+  readonly broker: RabbitMq;
+  readonly queue: WorkQueue;
+  readonly store: ResultStore;
+  /** Measures through the queue. */
+  readonly queued: BenchmarkAgent;
+  /** Starts an agent that takes work, on a machine of this name. */
+  readonly startAgent: (host: string, clockOffMs?: number) => ChildProcess;
+  readonly untilServing: (agents: number) => Promise<void>;
+}
+
+/** @param uri of the store; without it, an embedded one */
+async function place(t: TestContext, uri?: string): Promise<Place> {
+  const storeUri = uri ?? (await temporaryFolder(t));
+  const broker = await startRabbitMq(t);
+  const warnings = { onWarning: (): void => undefined };
+  const store = await openStore(storeUri, warnings);
+  t.after(() => store.close());
+  const queue = await openQueue(broker.uri, warnings);
+  t.after(() => queue.close());
+  const agent = createFakeAgent({ latencyOf: () => assert.fail('nobody but the agents of the queue measures') });
+  const queued = queuedAgent(queue, agent, store);
+  t.after(() => queued.close());
+  const system = await classOfAgent(agent);
+  return {
+    broker,
+    queue,
+    store,
+    queued,
+    startAgent: (host, clockOffMs = 0) => {
+      const args = [AGENT, broker.uri, storeUri, host, String(clockOffMs)];
+      const child = spawn(process.execPath, args, { stdio: 'inherit' });
+      t.after(() => child.kill('SIGKILL'));
+      return child;
+    },
+    untilServing: (agents) => until(async () => (await queue.state(system)).serving === agents),
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Every brick has samples, the store has one measurement of each, and the queue has nothing left. */
+async function assertWhole(
+  { queue, store }: Place,
+  measured: readonly MeasuredRequest[],
+  bricks: number,
+): Promise<void> {
+  assert.deepEqual(
+    measured.map(({ index }) => index).sort((a, b) => a - b),
+    Array.from({ length: bricks }, (_, index) => index),
+  );
+  assert.ok(measured.every(({ measurement }) => measurement.outcome.kind === 'samples'));
+  const stored: string[] = [];
+  for await (const { signature } of store.listMeasurements()) stored.push(signature);
+  assert.equal(new Set(stored).size, stored.length);
+  assert.equal(stored.length, bricks);
+  const system = await classOfAgent(createFakeAgent({ latencyOf: () => 1 }));
+  await until(async () => (await queue.state(system)).waiting === 0);
+}
+
+describe('agents that take work from a broker', { ...deadline, ...needsRabbitMq }, () => {
+  it(`measure everything while one of two is killed at random, ${KILLS} times`, async (t) => {
+    const at = await place(t);
+    const bricks = 1500;
+    const steady = at.startAgent('machine-1');
+    let mortal = at.startAgent('machine-2');
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    let isDone = false;
+    const measuring = (async () => {
+      for await (const one of at.queued.measure(sampleRequests(bricks))) measured.push(one);
+      isDone = true;
+    })();
+    let kills = 0;
+    while (!isDone && kills < KILLS) {
+      await setTimeout(Math.random() * LONGEST_LIFE_MS);
+      await kill(mortal);
+      kills++;
+      mortal = at.startAgent('machine-2');
+    }
+    t.diagnostic(`${kills} kills while ${bricks} bricks were measured`);
+    await measuring;
+    await assertWhole(at, measured, bricks);
+    assert.equal(steady.exitCode, null);
+    // A message that was never acknowledged would wait again.
+    for (const agent of [steady, mortal]) await kill(agent);
+    await at.untilServing(0);
+    const client = new Connection(at.broker.uri);
+    const system = await classOfAgent(createFakeAgent({ latencyOf: () => 1 }));
+    const { messageCount } = await client.queueDelete(`mlmodelscope.work.${system}`);
+    await client.close();
+    assert.equal(messageCount, 0);
+  });
+
+  it('go on with their work after the broker was restarted, and was away for 30 s', async (t) => {
+    const at = await place(t);
+    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(400))) {
+      measured.push(one);
+      if (measured.length !== 100) continue;
+      await at.broker.signal('SIGTERM');
+      await setTimeout(OUTAGE_MS);
+      await at.broker.start();
+    }
+    await assertWhole(at, measured, 400);
+  });
+
+  it('go on with their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
+    const database = await startFerretDb(t);
+    const at = await place(t, `mongodb://${database.address}/shared`);
+    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(200))) {
+      measured.push(one);
+      if (measured.length !== 50) continue;
+      await database.signal('SIGTERM');
+      await setTimeout(OUTAGE_MS);
+      await database.start();
+    }
+    await assertWhole(at, measured, 200);
+  });
+
+  it('do not mind that their clocks are an hour off, also where they measure again', async (t) => {
+    const at = await place(t);
+    at.startAgent('machine-1', 3_600_000);
+    at.startAgent('machine-2', -3_600_000);
+    await at.untilServing(2);
+    for (let time = 0; time < 2; time++) {
+      const measured: MeasuredRequest[] = [];
+      for await (const one of at.queued.measure(sampleRequests(40))) measured.push(one);
+      await assertWhole(at, measured, 40);
+    }
+  });
+
+  // One that is suspended while it writes holds the lock of an embedded store.
+  it('leave the work of one that is suspended to the other', needsFerretDb, async (t) => {
+    const database = await startFerretDb(t);
+    const at = await place(t, `mongodb://${database.address}/shared`);
+    const [first] = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(200))) {
+      measured.push(one);
+      if (measured.length === 50) first?.kill('SIGSTOP');
+    }
+    await assertWhole(at, measured, 200);
+    first?.kill('SIGCONT');
+  });
+
+  it('end when they are asked to, and leave nothing unacknowledged', async (t) => {
+    const at = await place(t);
+    const agents = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
+    await at.untilServing(2);
+    const measuring = (async () => {
+      const measured: MeasuredRequest[] = [];
+      for await (const one of at.queued.measure(sampleRequests(100))) measured.push(one);
+      return measured;
+    })();
+    await setTimeout(500);
+    for (const agent of agents) {
+      const ended = once(agent, 'exit');
+      agent.kill('SIGTERM');
+      assert.deepEqual(await ended, [0, null]);
+    }
+    at.startAgent('machine-3');
+    await assertWhole(at, await measuring, 100);
+  });
+});
