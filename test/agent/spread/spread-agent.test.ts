@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
 import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
@@ -180,6 +181,26 @@ describe('identical machines', () => {
     await assert.rejects(measuredBy(agent, bricks, AbortSignal.abort(new PlatformError('cancelled', 'enough'))), {
       code: 'cancelled',
     });
+  });
+
+  it('all stop when they are cancelled in the middle', async () => {
+    const [a, b] = [taking(2), taking(2)];
+    const { agent, warnings } = spreadOver({ a, b });
+    const controller = new AbortController();
+    const measured: MeasuredRequest[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const one of agent.measure(bricks, { signal: controller.signal })) {
+          if (measured.push(one) === 4) controller.abort(new PlatformError('cancelled', 'enough'));
+        }
+      },
+      { code: 'cancelled', message: 'enough' },
+    );
+    const atEnd = a.measured.length + b.measured.length;
+    assert.ok(atEnd < BRICKS, `${atEnd}`);
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+    assert.equal(a.measured.length + b.measured.length, atEnd);
+    assert.deepEqual(warnings(), []);
   });
 
   it('pass on a request that is wrong in itself, and stay', async () => {
