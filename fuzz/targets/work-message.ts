@@ -32,7 +32,15 @@ function sample(): Uint8Array {
     occasion: 1,
   };
   const runOptions = { threads: 2, executionProvider: 'cpu', optimizationLevel: 'all' };
-  const request = { benchmark, runOptions, protocol, footprintBytes: 2n ** 24n, modelBytes: 0n, replaces: '' };
+  const request = {
+    benchmark,
+    runOptions,
+    protocol,
+    footprintBytes: 2n ** 24n,
+    modelBytes: 0n,
+    roughMs: 0.5,
+    replaces: '',
+  };
   const alone = { ...request, footprintBytes: 0n, replaces: '2026-01-02T03:04:05.678Z' };
   const traceContext = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
   return WorkItem.encode({ version: 1, requests: [request, alone], wantedBy: 'batch 1', traceContext }).finish();

@@ -1,5 +1,6 @@
 import { type Numbered, requestsTogether } from '../agent/client/requests-together.js';
 import type { MeasureRequest } from '../agent/benchmark-agent.js';
+import { isColdFootprint } from '../composite/footprint.js';
 
 /** Fewest measurements of an item where there are enough: each item costs at least one session of the runtime. */
 const FEWEST = 8;
@@ -33,17 +34,20 @@ function pieces(together: readonly Numbered[], most: number): readonly (readonly
 
 /**
  * Divides requests among agents: into items that one agent each measures, which have one way of measuring and one
- * context, keep the bricks of a model together where there are not too many, and keep their order. A benchmark without a context is an item
- * of its own.
+ * context, and keep their order. Where caches hold a part of a model, all of its bricks are in one item: a part of them
+ * would be warmer. A benchmark without a context is an item of its own.
  *
- * @param agents how many share them, 1 at least
+ * @param sharing how many agents share them, 1 at least, and the last-level cache of each; 0 where it is not known
  */
-export function divideWork(requests: readonly MeasureRequest[], agents: number): readonly (readonly Numbered[])[] {
+export function divideWork(
+  requests: readonly MeasureRequest[],
+  { agents, cacheBytes }: { readonly agents: number; readonly cacheBytes: number },
+): readonly (readonly Numbered[])[] {
   const most = Math.min(MOST, Math.max(FEWEST, Math.ceil(requests.length / (ITEMS_EACH * agents))));
-  return requestsTogether(requests).flatMap((together) => itemsOf(together, most));
+  return requestsTogether(requests).flatMap((together) => itemsOf(together, most, cacheBytes));
 }
 
-function itemsOf(together: readonly Numbered[], most: number): readonly (readonly Numbered[])[] {
+function itemsOf(together: readonly Numbered[], most: number, cacheBytes: number): readonly (readonly Numbered[])[] {
   const models = new Map<string, Numbered[]>();
   for (const numbered of together) {
     const key = modelOf(numbered);
@@ -53,7 +57,8 @@ function itemsOf(together: readonly Numbered[], most: number): readonly (readonl
   }
   const items: Numbered[][] = [];
   for (const model of models.values()) {
-    for (const piece of pieces(model, most)) {
+    const footprintBytes = model[0]?.request.context?.footprintBytes ?? Infinity;
+    for (const piece of pieces(model, isColdFootprint(footprintBytes, cacheBytes) ? most : Infinity)) {
       const last = items.at(-1);
       if (last !== undefined && fits(last, piece, most)) last.push(...piece);
       else items.push([...piece]);

@@ -64,10 +64,8 @@ export function queuedAgent(
       await leases.take([wantedBy]);
       try {
         await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
-        const items = divideWork(
-          published.map(({ request }) => request),
-          serving,
-        );
+        const asked = published.map(({ request }) => request);
+        const items = divideWork(asked, { agents: serving, cacheBytes: described.cacheBytes });
         const replaced = await replacedBy(published);
         const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));
         yield* new PublishedWork({ queue, system, agent, answers, wantedBy, clock }).measure(work, serving, options);

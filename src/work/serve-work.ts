@@ -50,6 +50,7 @@ export async function serveWork(
         try {
           await server.ended;
         } finally {
+          server.close();
           await serving.close();
         }
       },
@@ -87,6 +88,7 @@ const REFUSED: ReadonlySet<PlatformError['code']> = new Set(['usage', 'unsupport
 class WorkServer {
   readonly #answers: Answers;
   readonly #turn: Turn;
+  #end: () => void = () => {};
   #fail: (reason: unknown) => void = () => {};
   /** Resolves when the signal aborts; rejects with what went wrong where no more work should be taken. */
   readonly ended: Promise<void>;
@@ -95,13 +97,19 @@ class WorkServer {
     const { store, leases, host, signal, clock } = options;
     this.#answers = new Answers(store);
     this.#turn = new Turn(leases, host, clock);
-    this.ended = new Promise((resolve, reject) => {
+    this.ended = new Promise<void>((resolve, reject) => {
+      this.#end = resolve;
       this.#fail = reject;
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    if (signal.aborted) this.#end();
+    else signal.addEventListener('abort', this.#end, { once: true });
     // It may fail before it is awaited.
     this.ended.catch(() => undefined);
+  }
+
+  /** Forgets the signal: there is one of these for each time that the agent answers again. */
+  close(): void {
+    this.options.signal.removeEventListener('abort', this.#end);
   }
 
   async handle(message: WorkMessage): Promise<Handled> {

@@ -40,7 +40,7 @@ export interface WorkItem {
  */
 export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
   const messages = requests.map(({ request, replaces = '' }) => {
-    const { benchmark, context, modelBytes = 0 } = request;
+    const { benchmark, context, modelBytes = 0, roughMs = 0 } = request;
     if (benchmark.weights !== undefined) {
       throw new PlatformError('usage', 'a queue carries no weights: measure a model with its own weights on one agent');
     }
@@ -50,6 +50,7 @@ export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uin
       protocol: toWireProtocol(request),
       footprintBytes: BigInt(context?.footprintBytes ?? 0),
       modelBytes: BigInt(modelBytes),
+      roughMs,
       replaces,
     };
   });
@@ -87,7 +88,7 @@ function decoded(body: Uint8Array): wire.WorkItem {
 
 function requestOf(message: wire.WorkRequest, place: string): WorkRequest {
   try {
-    const { footprintBytes, modelBytes, replaces, protocol } = message;
+    const { footprintBytes, modelBytes, roughMs, replaces, protocol } = message;
     if (protocol?.memoryLimitBytes === 0n) throw new PlatformError('usage', 'protocol: no limit on memory');
     const benchmark = fromWireBenchmark(message.benchmark);
     if (benchmark.weights !== undefined) throw new PlatformError('usage', 'benchmark: it names a file with weights');
@@ -99,6 +100,7 @@ function requestOf(message: wire.WorkRequest, place: string): WorkRequest {
         ? {}
         : { context: check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'context') }),
       ...(modelBytes === 0n ? {} : { modelBytes: Number(modelBytes) }),
+      ...(Number.isFinite(roughMs) && roughMs > 0 ? { roughMs } : {}),
     };
     return { request, replaces: replaces === '' ? undefined : replaces };
   } catch (thrown) {

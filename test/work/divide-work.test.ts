@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { divideWork } from '../../src/work/divide-work.js';
+import type { MeasureRequest } from '../../src/agent/benchmark-agent.js';
+import { SYSTEM } from '../store/sample-measurement.js';
 import { sampleRequests } from './sample-requests.js';
+
+const { cacheBytes } = SYSTEM;
+
+const divide = (requests: readonly MeasureRequest[], agents: number) => divideWork(requests, { agents, cacheBytes });
 
 const lengths = (items: readonly (readonly unknown[])[]): readonly number[] => items.map(({ length }) => length);
 
 describe('dividing work', () => {
   it('gives each request to one item, in order, so that agents share even one model', () => {
-    const items = divideWork(sampleRequests(60), 2);
+    const items = divide(sampleRequests(60), 2);
     assert.deepEqual(lengths(items), [15, 15, 15, 15]);
     assert.deepEqual(
       items.flat().map(({ index }) => index),
@@ -16,27 +22,33 @@ describe('dividing work', () => {
   });
 
   it('makes no item too small for a session, nor too large to be measured again', () => {
-    assert.deepEqual(lengths(divideWork(sampleRequests(12), 100)), [6, 6]);
-    assert.deepEqual(lengths(divideWork(sampleRequests(7), 100)), [7]);
-    assert.ok(lengths(divideWork(sampleRequests(1000), 1)).every((length) => length <= 64));
+    assert.deepEqual(lengths(divide(sampleRequests(12), 100)), [6, 6]);
+    assert.deepEqual(lengths(divide(sampleRequests(7), 100)), [7]);
+    assert.ok(lengths(divide(sampleRequests(1000), 1)).every((length) => length <= 64));
   });
 
   it('keeps contexts, occasions and ways of measuring apart, and small models together', () => {
     const other = sampleRequests(3, { context: { footprintBytes: 2 ** 26 } });
     const later = sampleRequests(3, { occasion: 2 });
     const small = [1, 2].flatMap((bytes) => sampleRequests(3, { modelBytes: bytes }));
-    assert.deepEqual(lengths(divideWork([...sampleRequests(3), ...other, ...later], 1)), [3, 3, 3]);
-    assert.deepEqual(lengths(divideWork(small, 1)), [6]);
+    assert.deepEqual(lengths(divide([...sampleRequests(3), ...other, ...later], 1)), [3, 3, 3]);
+    assert.deepEqual(lengths(divide(small, 1)), [6]);
+  });
+
+  it('keeps the bricks of a model together where a cache may hold a part of it', () => {
+    const context = { footprintBytes: 2 ** 24 };
+    const two = [1, 2].flatMap((modelBytes) => sampleRequests(100, { context, modelBytes }));
+    assert.deepEqual(lengths(divide(two, 8)), [100, 100]);
   });
 
   it('gives a benchmark that is measured alone an item of its own', () => {
-    assert.deepEqual(lengths(divideWork(sampleRequests(3, { context: undefined }), 1)), [1, 1, 1]);
+    assert.deepEqual(lengths(divide(sampleRequests(3, { context: undefined }), 1)), [1, 1, 1]);
   });
 
   it('limits the bytes of an item', () => {
     const large = sampleRequests(8).map((request) => {
       return { ...request, benchmark: { ...request.benchmark, model: new Uint8Array(2 ** 20) } };
     });
-    assert.deepEqual(lengths(divideWork(large, 1)), [4, 4]);
+    assert.deepEqual(lengths(divide(large, 1)), [4, 4]);
   });
 });

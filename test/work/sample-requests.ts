@@ -1,7 +1,7 @@
 import type { MeasureRequest } from '../../src/agent/benchmark-agent.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 
-/** Requests of as many bricks, each of its own, of one model. */
+/** Requests of as many bricks, each of its own, of one model that no cache of the sample's system holds. */
 export function sampleRequests(count: number, changes: Partial<MeasureRequest> = {}): readonly MeasureRequest[] {
   return Array.from({ length: count }, (_, index) => ({
     benchmark: {
@@ -21,8 +21,9 @@ export function sampleRequests(count: number, changes: Partial<MeasureRequest> =
     protocol: PROTOCOL,
     occasion: 1,
     limits: LIMITS,
-    context: { footprintBytes: 2 ** 24 },
+    context: { footprintBytes: 1.5 * SYSTEM.cacheBytes },
     modelBytes: 20_000_000,
+    roughMs: 0.5,
     ...changes,
   }));
 }
