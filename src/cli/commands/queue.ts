@@ -115,10 +115,7 @@ Examples:
     .description('The kinds of machines that a store knows, with the agents that serve each and the work that waits')
     .addOption(open())
     .option(...STORE)
-    .addHelpText(
-      'after',
-      '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DB',
-    )
+    .addHelpText('after', '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DB')
     .action(async ({ queue: uri, store }: QueueFlags & StoreOption) => {
       const results = await host.openStore(store, { access: 'read' });
       const rows = await classesOf(results, await host.openQueue(uri));
