@@ -65,6 +65,8 @@ const SUMMARY_KEYS = [
   'within_10_percent',
   'interval_hit_percent',
   'spread_percent',
+  'machines',
+  'machine_spread_percent',
   'costs',
   'ratios',
   'repeatability_percent',

@@ -77,14 +77,15 @@ describe('constants of the rough time', () => {
   });
 });
 
-test('the rough time of a brick of one kernel is the same by its file alone as by its model', () => {
+test('the rough time of a brick is known from its file alone, but for outputs that nothing reads', () => {
   fc.assert(
     fc.property(generatedModels(), (generated) => {
       const graph = layerGraphOf(generated);
       const { bricks, roughMs: ofModel } = decomposeModel('model', graph, 1);
       for (const [index, brick] of bricks.entries()) {
         const ms = ofModel[index] ?? NaN;
-        assert.ok(Math.abs(roughMsOfBrick(brick) - ms) <= ms * 1e-9, brick.operators.join());
+        const byFile = roughMsOfBrick(brick);
+        assert.ok(byFile <= ms * (1 + 1e-9) && byFile >= ms / 4, `${brick.operators.join()}: ${byFile} and ${ms}`);
       }
     }),
   );
