@@ -71,10 +71,10 @@ describe('the levels of folders', () => {
     });
   }
 
-  test('are those of seven houses', () => {
+  test('are those of eight houses', () => {
     assert.deepEqual(
       HOUSES.map(({ house }) => house.folder),
-      ['src', 'src/onnx', 'src/agent', 'src/evaluation', 'fuzz', 'torture', 'plugins/dlbricks'],
+      ['src', 'src/onnx', 'src/agent', 'src/work', 'src/evaluation', 'fuzz', 'torture', 'plugins/dlbricks'],
     );
   });
 });
