@@ -3,6 +3,7 @@ import type { MachineSpread } from '../agent/benchmark-agent.js';
 import type { System } from '../measurement/system.js';
 import type { CollectionDefinition } from '../store/collection.js';
 import type { MeasuringContext } from './measuring.js';
+import { unlessGone } from './unless-gone.js';
 
 const spreadSchema = z.strictObject({
   /** The fingerprint. */
@@ -33,7 +34,7 @@ function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
  * benchmarks. A store does not say which machine a measurement is of, so that what is known of the system is true of each.
  *
  * @returns undefined where machines of this system were never compared
- * @throws PlatformError as the store does
+ * @throws PlatformError as the store does; where its server is gone, only what was found now is known
  */
 export async function machineSpreadOf(
   { fingerprint: system }: System,
@@ -41,7 +42,7 @@ export async function machineSpreadOf(
 ): Promise<MachineSpread | undefined> {
   const spreads = store.collection(MACHINE_SPREADS);
   const found = agent.machineSpread?.();
-  const stored = await spreads.get({ system });
+  const stored = await unlessGone(spreads.get({ system }));
   if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) return spreadIn(stored);
   await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
   return found;

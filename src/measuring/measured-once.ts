@@ -1,4 +1,3 @@
-import { PlatformError } from '../base/errors.js';
 import { isUnderLoad } from '../measurement/disturbance.js';
 import { type Measurement, setupKey } from '../measurement/measurement.js';
 import { type System, withFingerprint } from '../measurement/system.js';
@@ -8,6 +7,7 @@ import { measurementId } from '../store/measurement-id.js';
 import type { ResultStore } from '../store/result-store.js';
 import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
+import { unlessGone } from './unless-gone.js';
 
 /** What becomes of tasks that are about to be measured. */
 export interface Shares {
@@ -102,15 +102,5 @@ export class MeasuredOnce {
     const { signature, runOptions, ...setup } = wantedOf(request);
     const { fingerprint } = withFingerprint({ ...this.system, runOptions });
     return measurementId({ signature, system: fingerprint, setup: setupKey(setup) }) ?? signature;
-  }
-}
-
-/** Without the store's server there are no leases; this machine continues, and keeps its measurements. */
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof PlatformError && error.code === 'unavailable') return undefined;
-    throw error;
   }
 }

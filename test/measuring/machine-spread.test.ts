@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import type { MachineSpread } from '../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { machineSpreadOf } from '../../src/measuring/machine-spread.js';
+import { PlatformError } from '../../src/base/errors.js';
+import type { ResultStore } from '../../src/store/result-store.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { sampleSystem, SYSTEM } from '../store/sample-measurement.js';
 
@@ -34,5 +36,17 @@ describe('how far the machines of a system differ', () => {
     const store = await openMemoryStore();
     await machineSpreadOf(SYSTEM, { agent: several(first), store });
     assert.equal(await machineSpreadOf(sampleSystem({ cores: 64 }), { agent: one, store }), undefined);
+  });
+
+  it('is what was found now, or not known, where the store does not answer', async () => {
+    const store = await openMemoryStore();
+    const gone = new PlatformError('unavailable', 'the store does not answer');
+    const away = {
+      ...store,
+      collection: <T>() => ({ get: () => Promise.reject<T>(gone), put: () => Promise.resolve() }),
+    };
+    const asStore = away as unknown as ResultStore;
+    assert.equal(await machineSpreadOf(SYSTEM, { agent: one, store: asStore }), undefined);
+    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(first), store: asStore }), first);
   });
 });
