@@ -29,6 +29,8 @@ export interface MeasuredRequest {
   /** Index of the request. */
   readonly index: number;
   readonly measurement: Measurement;
+  /** Whether the agent has put it into the store that both sides use. */
+  readonly isStored?: true | undefined;
 }
 
 export type MeasurePhase = 'waiting' | 'preparing' | 'running';
@@ -39,6 +41,8 @@ export interface MeasureProgress {
   readonly runsDone: number;
   /** Warm-ups included; fewer are made when the time budget is used up. */
   readonly runsTotal: number;
+  /** Of the phase `waiting`: the process that measures on the agent's machine; absent where it waits for others of this agent. */
+  readonly waitsFor?: number | undefined;
 }
 
 /** Progress of the current session. */

@@ -51,6 +51,7 @@ const ERROR_CODES = [
   'unavailable',
   'exhausted',
   'unauthenticated',
+  'forbidden',
   'timeout',
   'cancelled',
   'storage',

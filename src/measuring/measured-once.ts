@@ -82,7 +82,7 @@ export class MeasuredOnce {
     return (await unlessGone(this.#leases.take(names))) ?? new Map<string, Holder>();
   }
 
-  /** What is new in the store. A measurement that was known before is the one to be taken again. */
+  /** New measurements in the store. A measurement that was known before is the one to be taken again. */
   async #foundNow(tasks: readonly Task[]): Promise<ReadonlyMap<Task, Measurement>> {
     const stored = await knownResults(
       tasks.map(({ request }) => wantedOf(request)),

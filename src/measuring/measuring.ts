@@ -3,6 +3,7 @@ import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import type { Measurement } from '../measurement/measurement.js';
 import { DEFAULT_REMEASURE, isNewTakenAgain, type Remeasure } from '../measurement/remeasure.js';
 import type { System } from '../measurement/system.js';
 import type { Holder } from '../store/leases/holder.js';
@@ -41,6 +42,7 @@ export class Measuring {
   #wallMs = 0;
   #arrived = 0;
   #hasToldOfOthers = false;
+  #hasToldOfTurn = false;
   /** Until a stored measurement that was taken again was disturbed as well. */
   #isQuiet = true;
 
@@ -110,6 +112,8 @@ export class Measuring {
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0) return 0;
     const measured = new Set<number>();
+    /** Those that the agent has stored. */
+    const stored = new WeakSet<Measurement>();
     const running = this.#running();
     let isRepeating = false;
     const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
@@ -117,7 +121,9 @@ export class Measuring {
       if (isRepeating) progress.add(taken);
       isRepeating = true;
       const requests = taken.map(({ request }) => request);
-      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress: running(taken) })) {
+      const measuring = agent.measure(requests, { signal, onProgress: running(taken) });
+      for await (const { index, measurement, isStored } of measuring) {
+        if (isStored === true) stored.add(measurement);
         const task = taken[index];
         const ofTask = indices[index];
         if (task === undefined || ofTask === undefined) continue;
@@ -145,7 +151,7 @@ export class Measuring {
           onEvent({ kind: 'note', level: 'warning', message: text });
           if (stays) continue;
         }
-        await storing.put(measurement);
+        if (!stored.has(measurement)) await storing.put(measurement);
         this.results.put(measurement);
       }
     } catch (error) {
@@ -222,17 +228,26 @@ export class Measuring {
     let toldMs = 0;
     return (tasks: readonly Task[]) => {
       return (state: RequestProgress): void => {
-        const { index, together, runsDone, runsTotal } = state;
+        const { index, together, runsDone, runsTotal, waitsFor } = state;
         const first = tasks[index];
         const of = first?.label ?? '';
         const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
-        const isNew = session !== label;
+        const now = waitsFor === undefined ? session : this.#turnOf(waitsFor);
+        const isNew = now !== label;
         if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;
-        label = session;
+        label = now;
         toldMs = performance.now();
         const text = isNew ? label : `${label} (run ${runsDone} of ${runsTotal})`;
         onEvent(this.progress.event(text, { first, together, runsDone, runsTotal }));
       };
     };
+  }
+
+  /** What to say while another process measures on the agent's machine. */
+  #turnOf(pid: number): string {
+    const message = `waiting for process ${pid}, which measures on the same machine`;
+    if (!this.#hasToldOfTurn) this.context.onEvent({ kind: 'note', level: 'info', message });
+    this.#hasToldOfTurn = true;
+    return message;
   }
 }

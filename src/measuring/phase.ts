@@ -4,16 +4,16 @@ import type { ResultStore } from '../store/result-store.js';
 import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 
-/** What is measured in one go, and what of it the store had. */
+/** Tasks that are measured in one go, and those that the store had results of. */
 export interface Phase {
   readonly tasks: readonly Task[];
-  /** What the store does not have, and what is taken again in any case. */
+  /** Tasks without a stored result, and those that are taken again in any case. */
   readonly missing: readonly Task[];
-  /** What is taken again while the machine is quiet. */
+  /** Tasks that are taken again while the machine is quiet. */
   readonly disturbed: readonly Task[];
 }
 
-/** Looks up what the store has of some tasks, adds it to the results, and says what is left to do. */
+/** Looks up stored results of some tasks, adds them to the results, and returns the tasks that are left. */
 export async function phaseOf(
   tasks: readonly Task[],
   results: KnownResults,

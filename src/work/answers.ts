@@ -11,6 +11,8 @@ const answerSchema = z.strictObject({
   /** Name of the lease of who waits for it. */
   wanted_by: z.string(),
   measurement: measurementSchema,
+  /** Whether the measurement is in the store as well. */
+  is_stored: z.literal(true).optional(),
 });
 
 type Answer = Readonly<z.infer<typeof answerSchema>>;
@@ -35,6 +37,8 @@ export interface AnswerPlace {
 export interface PlacedAnswer {
   readonly place: AnswerPlace;
   readonly measurement: Measurement;
+  /** Whether it is in the store as well. */
+  readonly isStored: boolean;
 }
 
 /**
@@ -48,8 +52,9 @@ export class Answers {
     this.#answers = store.collection(ANSWERS);
   }
 
-  put({ item, request, wantedBy }: AnswerPlace, measurement: Measurement): Promise<void> {
-    return this.#answers.put({ item, request: String(request), wanted_by: wantedBy, measurement });
+  put({ place: { item, request, wantedBy }, measurement, isStored }: PlacedAnswer): Promise<void> {
+    const answer = { item, request: String(request), wanted_by: wantedBy, measurement };
+    return this.#answers.put(isStored ? { ...answer, is_stored: true } : answer);
   }
 
   /** The indices of an item's requests that are answered. */
@@ -62,8 +67,8 @@ export class Answers {
   /** All that are there for somebody, with their places. */
   async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
     const found: PlacedAnswer[] = [];
-    for await (const { item, request, measurement } of this.#answers.find({ wanted_by: wantedBy })) {
-      found.push({ place: { item, request: Number(request), wantedBy }, measurement });
+    for await (const { item, request, measurement, is_stored: stored } of this.#answers.find({ wanted_by: wantedBy })) {
+      found.push({ place: { item, request: Number(request), wantedBy }, measurement, isStored: stored === true });
     }
     return found;
   }

@@ -27,13 +27,16 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   const { requests, wantedBy } = item;
 
   /** For who waits for it. */
-  const answer = async (index: number, measurement: Measurement): Promise<void> => {
-    if (wantedBy !== undefined) await answers.put({ item: id, request: index, wantedBy }, measurement);
+  const answer = async (index: number, measurement: Measurement, isStored: boolean): Promise<void> => {
+    if (wantedBy === undefined) return;
+    await answers.put({ place: { item: id, request: index, wantedBy }, measurement, isStored });
   };
 
   const keep = async (index: number, measurement: Measurement): Promise<void> => {
-    if (isStoredHere(requests[index], measurement, wantedBy)) await store.putMeasurement(measurement);
-    await answer(index, measurement);
+    const isKept = isStoredHere(requests[index], measurement, wantedBy);
+    if (isKept) await store.putMeasurement(measurement);
+    // Where the store's server is gone, it waits on this machine.
+    await answer(index, measurement, isKept && store.isGone !== true);
   };
 
   const answered = await answers.answered(id);
@@ -47,7 +50,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
     if (answered.has(index)) continue;
     const measurement = stored.get(request);
     if (measurement === undefined || measurement.measuredAt === replaces) left.push(index);
-    else await answer(index, measurement);
+    else await answer(index, measurement, true);
   }
   const asked = left.flatMap((index) => requests[index]?.request ?? []);
   const keeping: Promise<void>[] = [];

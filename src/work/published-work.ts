@@ -120,12 +120,12 @@ export class PublishedWork {
   /** What has come in since the last look, and what has failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
-    for (const { place, measurement } of await answers.for(wantedBy)) {
+    for (const { place, measurement, isStored } of await answers.for(wantedBy)) {
       const outstanding = this.#outstanding.get(place.item);
       const asked = outstanding?.item[place.request];
       if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(place.request)) continue;
       this.#answeredMs = clock.now();
-      yield { index: asked.index, measurement };
+      yield { index: asked.index, measurement, ...(isStored ? { isStored } : {}) };
     }
     for (const [id, { missing }] of [...this.#outstanding]) {
       if (missing.size > 0) continue;

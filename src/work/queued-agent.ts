@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { divideWork } from '../agent/client/divide-work.js';
 import type { Numbered } from '../agent/client/requests-together.js';
 import type {
   BenchmarkAgent,
@@ -14,7 +15,6 @@ import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { Answers } from './answers.js';
 import { classOf } from './class-of.js';
-import { divideWork } from './divide-work.js';
 import { PublishedWork } from './published-work.js';
 import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
@@ -23,6 +23,10 @@ const ANY_RUN = runOptionsOf(1);
 
 /** A larger brick, which has constants of that size, is as good as a model. */
 const MOST_MODEL_BYTES = 4 * 2 ** 20;
+
+/** Most measurements of an item, so that one that is delivered again loses little, and most bytes of their models. */
+const MOST_REQUESTS = 64;
+const MOST_BYTES = 4 * 2 ** 20;
 
 /** Whether queues carry it: they have bricks, and no models, weights or names. */
 function isForQueue({ benchmark, name }: MeasureRequest): boolean {
@@ -65,7 +69,9 @@ export function queuedAgent(
       try {
         await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
         const asked = published.map(({ request }) => request);
-        const items = divideWork(asked, { agents: serving, cacheBytes: described.cacheBytes });
+        const { cacheBytes } = described;
+        const limits = { mostRequests: MOST_REQUESTS, mostBytes: MOST_BYTES };
+        const items = divideWork(asked, { agents: serving, cacheBytes, ...limits });
         const replaced = await replacedBy(published);
         const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));
         yield* new PublishedWork({ queue, system, agent, answers, wantedBy, clock }).measure(work, serving, options);

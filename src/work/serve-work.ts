@@ -27,8 +27,8 @@ export interface ServeWorkOptions {
 }
 
 /**
- * Takes work for an agent's class of systems and measures it with this agent, one item at a time, and none while another agent
- * on the same machine does. An item is done when its measurements are in the store. While the agent does not answer, no work is taken.
+ * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when its
+ * measurements are in the store. While the agent does not answer, no work is taken.
  *
  * @param store what those who ask for work use as well
  * @throws PlatformError as the queue does; `unavailable` where the store's server is gone for good
@@ -43,9 +43,9 @@ export async function serveWork(
   try {
     await keepGoing(
       async (answers) => {
-        const [system, host] = await Promise.all([classOfAgent(agent), agent.host()]);
+        const system = await classOfAgent(agent);
         answers();
-        const server = new WorkServer({ agent, store, leases, host, signal, clock });
+        const server = new WorkServer({ agent, store, leases, signal, clock });
         const serving = await queue.serve(system, (message) => server.handle(message));
         try {
           await server.ended;
@@ -75,8 +75,6 @@ interface WorkServerOptions {
   readonly agent: BenchmarkAgent;
   readonly store: ResultStore;
   readonly leases: Leases;
-  /** Where the agent measures. */
-  readonly host: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -94,9 +92,9 @@ class WorkServer {
   readonly ended: Promise<void>;
 
   constructor(private readonly options: WorkServerOptions) {
-    const { store, leases, host, signal, clock } = options;
+    const { store, leases, signal, clock } = options;
     this.#answers = new Answers(store);
-    this.#turn = new Turn(leases, host, clock);
+    this.#turn = new Turn(leases, clock);
     this.ended = new Promise<void>((resolve, reject) => {
       this.#end = resolve;
       this.#fail = reject;

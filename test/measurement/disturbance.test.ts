@@ -22,6 +22,12 @@ describe('a disturbance', () => {
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
   });
 
+  test('of one kind counts as it is where the other one is unknown', () => {
+    const of = (conditions: { readonly othersMs?: number; readonly stealMs?: number }): number =>
+      disturbanceOf(sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 1, ...conditions } }));
+    assert.deepEqual([of({ othersMs: 200 }), of({ stealMs: 200 })], [0.2, 0.2]);
+  });
+
   // MOST_OTHERS_SHARE: a tenth of two cores in a second is 200 ms.
   test('counts from more than a tenth of the processors on', () => {
     assert.deepEqual(

@@ -72,6 +72,25 @@ describe('measuring', () => {
     assert.deepEqual(countsIn(events), ['0/3 model: Relu', '1/3 model: Neg', '2/3 model: Abs']);
   });
 
+  test('does not store again what the agent has stored', async () => {
+    const agent = fakeAgent();
+    const storing: BenchmarkAgent = {
+      ...agent,
+      async *measure(requests, options) {
+        for await (const one of agent.measure(requests, options)) {
+          yield one.index === 1 ? { ...one, isStored: true } : one;
+        }
+      },
+    };
+    const { measuring, results, store } = await measuringWith(storing);
+    assert.equal(await measuring.measure(TASKS), 3);
+    assert.ok(TASKS.every(({ request }) => results.get(request) !== undefined));
+    const stored: string[] = [];
+    for await (const { signature } of store.listMeasurements()) stored.push(signature);
+    const expected = [TASKS[0], TASKS[2]].map((task) => task?.request.benchmark.signature ?? '');
+    assert.deepEqual(stored.sort(), expected.sort());
+  });
+
   test('counts on where more turns out to be needed', async () => {
     const { measuring, events, progress } = await measuringWith(fakeAgent());
     progress.add(TASKS);
@@ -101,6 +120,22 @@ describe('measuring', () => {
     const { measuring, events } = await measuringWith(agent);
     await measuring.measure(TASKS);
     assert.deepEqual(labelsIn(events), ['model: Relu and 2 more bricks']);
+  });
+
+  test('says once that another process measures on the machine, and shows it each time', async () => {
+    const agent = reporting((report) => {
+      report({ phase: 'waiting', waitsFor: 4242 });
+      report({ phase: 'preparing' });
+      report({ phase: 'waiting', waitsFor: 4242 });
+    });
+    const { measuring, events } = await measuringWith(agent);
+    await measuring.measure(TASKS.slice(0, 1));
+    const waiting = 'waiting for process 4242, which measures on the same machine';
+    assert.deepEqual(labelsIn(events), [waiting, 'model: Relu', waiting]);
+    assert.deepEqual(
+      events.filter(({ kind }) => kind === 'note'),
+      [{ kind: 'note', level: 'info', message: waiting }],
+    );
   });
 
   test('shows the runs of one session at most twice a second', async (t) => {

@@ -19,8 +19,8 @@ import { until } from '../support/until.js';
 import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-process.js';
 import { sampleRequests } from './sample-requests.js';
 
-/** Against hanging only. */
-const deadline = { timeout: 600_000 };
+/** The limit is against hanging only. Each test has its own broker, and most of them wait: four at a time. */
+const suite = { timeout: 600_000, concurrency: 4 };
 
 const AGENT = fileURLToPath(new URL('./agent-process.js', import.meta.url));
 
@@ -92,7 +92,53 @@ async function assertWhole(
   await until(async () => (await queue.state(system)).waiting === 0);
 }
 
-describe('agents that take work from a broker', { ...deadline, ...needsRabbitMq }, () => {
+describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, () => {
+  it('go on with their work after the broker was restarted, and was away for 30 s', async (t) => {
+    const at = await place(t);
+    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(400))) {
+      measured.push(one);
+      if (measured.length !== 100) continue;
+      await at.broker.signal('SIGTERM');
+      await setTimeout(OUTAGE_MS);
+      await at.broker.start();
+    }
+    await assertWhole(at, measured, 400);
+  });
+
+  it('go on with their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
+    const database = await startFerretDb(t);
+    const at = await place(t, `mongodb://${database.address}/shared`);
+    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(200))) {
+      measured.push(one);
+      if (measured.length !== 50) continue;
+      await database.signal('SIGTERM');
+      await setTimeout(OUTAGE_MS);
+      await database.start();
+    }
+    await assertWhole(at, measured, 200);
+  });
+
+  // One that is suspended while it writes holds the lock of an embedded store.
+  it('leave the work of one that is suspended to the other', needsFerretDb, async (t) => {
+    const database = await startFerretDb(t);
+    const at = await place(t, `mongodb://${database.address}/shared`);
+    const [first] = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
+    await at.untilServing(2);
+    const measured: MeasuredRequest[] = [];
+    for await (const one of at.queued.measure(sampleRequests(200))) {
+      measured.push(one);
+      if (measured.length === 50) first?.kill('SIGSTOP');
+    }
+    await assertWhole(at, measured, 200);
+    first?.kill('SIGCONT');
+  });
+
   it(`measure everything while one of two is killed at random, ${KILLS} times`, async (t) => {
     const at = await place(t);
     const bricks = 1500;
@@ -126,37 +172,6 @@ describe('agents that take work from a broker', { ...deadline, ...needsRabbitMq 
     assert.equal(messageCount, 0);
   });
 
-  it('go on with their work after the broker was restarted, and was away for 30 s', async (t) => {
-    const at = await place(t);
-    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
-    await at.untilServing(2);
-    const measured: MeasuredRequest[] = [];
-    for await (const one of at.queued.measure(sampleRequests(400))) {
-      measured.push(one);
-      if (measured.length !== 100) continue;
-      await at.broker.signal('SIGTERM');
-      await setTimeout(OUTAGE_MS);
-      await at.broker.start();
-    }
-    await assertWhole(at, measured, 400);
-  });
-
-  it('go on with their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
-    const database = await startFerretDb(t);
-    const at = await place(t, `mongodb://${database.address}/shared`);
-    for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
-    await at.untilServing(2);
-    const measured: MeasuredRequest[] = [];
-    for await (const one of at.queued.measure(sampleRequests(200))) {
-      measured.push(one);
-      if (measured.length !== 50) continue;
-      await database.signal('SIGTERM');
-      await setTimeout(OUTAGE_MS);
-      await database.start();
-    }
-    await assertWhole(at, measured, 200);
-  });
-
   it('do not mind that their clocks are an hour off, also where they measure again', async (t) => {
     const at = await place(t);
     at.startAgent('machine-1', 3_600_000);
@@ -167,21 +182,6 @@ describe('agents that take work from a broker', { ...deadline, ...needsRabbitMq 
       for await (const one of at.queued.measure(sampleRequests(40))) measured.push(one);
       await assertWhole(at, measured, 40);
     }
-  });
-
-  // One that is suspended while it writes holds the lock of an embedded store.
-  it('leave the work of one that is suspended to the other', needsFerretDb, async (t) => {
-    const database = await startFerretDb(t);
-    const at = await place(t, `mongodb://${database.address}/shared`);
-    const [first] = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
-    await at.untilServing(2);
-    const measured: MeasuredRequest[] = [];
-    for await (const one of at.queued.measure(sampleRequests(200))) {
-      measured.push(one);
-      if (measured.length === 50) first?.kill('SIGSTOP');
-    }
-    await assertWhole(at, measured, 200);
-    first?.kill('SIGCONT');
   });
 
   it('end when they are asked to, and leave nothing unacknowledged', async (t) => {

@@ -87,7 +87,12 @@ export function threadsOf(job: WorkerJob): number {
   }
 }
 
-/** The run options of a job that measures; undefined for other jobs. */
+/** Whether the result of a job is a time, which other work on the machine disturbs. */
+export function isTimed(job: WorkerJob): boolean {
+  return job.kind === 'measure' || job.kind === 'measure-bricks' || job.kind === 'trace';
+}
+
+/** The occasion of a job that measures; undefined for other jobs. */
 export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
@@ -125,6 +130,9 @@ export interface Assignment {
 /** Message from a worker process to the agent. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
+  /** The job has not begun: another process measures on this machine, this one as far as it is known. */
+  | { readonly kind: 'waiting'; readonly for: number | undefined }
+  | { readonly kind: 'begun' }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }
   | {
       readonly kind: 'result';

@@ -125,8 +125,9 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
-      const onWaiting = (): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: setup.protocol.warmupRuns + setup.protocol.runs });
+      const onWaiting = (waitsFor?: number): void => {
+        const { warmupRuns, runs } = setup.protocol;
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: warmupRuns + runs, waitsFor });
       };
       const name = request.name?.slice(0, MOST_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;

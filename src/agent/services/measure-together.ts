@@ -51,7 +51,7 @@ export async function* measureTogether(
     const end = await runner.run(job, setup.limits, {
       signal,
       onProgress: tell,
-      onWaiting: () => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns }),
+      onWaiting: (waitsFor) => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns, waitsFor }),
     });
     const measured = measuredBricksOf(end, indices.length);
     const failed = measured.every(({ outcome }) => outcome.kind === 'failure');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { runOptionsOf } from '../../measurement/system.js';
@@ -36,11 +37,12 @@ export interface RunningAgent {
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
   /**
-   * Opens another address on loopback, without TLS, for this process: the certificate names the machine as others do.
+   * Opens another address on loopback for this process, without TLS, because the certificate names the machine as others
+   * do. It accepts a token of its own only.
    *
    * @throws PlatformError as the server's `listen`
    */
-  openDoor(): Promise<string>;
+  openDoor(): Promise<{ readonly address: string; readonly token: string }>;
   /** Stops measuring, ends every process that this agent started, and stops listening. May be called again. */
   close(): Promise<void>;
 }
@@ -77,12 +79,13 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   await removeStaleFolders();
 
   const servers = [server];
-  const openDoor = (): Promise<string> => {
-    const door = createRpcServer({ security: { token: security?.token } });
+  const openDoor: RunningAgent['openDoor'] = async () => {
+    const token = randomBytes(32).toString('hex');
+    const door = createRpcServer({ security: { token } });
     servers.push(door);
     addBenchmarkService(door, { ...shared, calls: door.calls });
     addTraceService(door, { ...shared, calls: door.calls });
-    return door.listen({ host: '127.0.0.1', port: 0 });
+    return { address: await door.listen({ host: '127.0.0.1', port: 0 }), token };
   };
   const stop = async (): Promise<void> => {
     // The calls get this error before their measurements end.

@@ -43,8 +43,8 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };
-      const onWaiting = (): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs) });
+      const onWaiting = (waitsFor?: number): void => {
+        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs), waitsFor });
       };
       const job = { kind: 'trace', benchmark, runOptions, protocol, limits } as const;
       const ofBoth = { ...limits, timeLimitMs: 2 * limits.timeLimitMs };

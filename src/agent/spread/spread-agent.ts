@@ -7,15 +7,16 @@ import type {
   MeasureOptions,
   MeasureRequest,
 } from '../benchmark-agent.js';
+import { divideWork } from '../client/divide-work.js';
+import type { Numbered } from '../client/requests-together.js';
 import { type Compared, comparedMs, compareMachines, LEAST_DIFFERENCE, requestsToCompare } from './compare-machines.js';
-import { divideWork, type Portion } from './divide-work.js';
 import { isOfMachine, type Machine, Machines } from './machines.js';
 
-/** A portion of the work that so many agents did not survive is not given to another one. */
+/** Work that so many agents did not survive is not given to another one. */
 const MOST_LOSSES = 3;
 
 interface Work {
-  readonly indices: Portion;
+  readonly requests: readonly Numbered[];
   /** Agents that ended while they did it. */
   readonly losses: number;
 }
@@ -36,8 +37,8 @@ class Pool {
   #wake = (): void => {};
   #changed = this.#nextChange();
 
-  constructor(portions: readonly Portion[]) {
-    this.#waiting = portions.map((indices) => ({ indices, losses: 0 }));
+  constructor(items: readonly (readonly Numbered[])[]) {
+    this.#waiting = items.map((requests) => ({ requests, losses: 0 }));
   }
 
   get isEmpty(): boolean {
@@ -57,10 +58,10 @@ class Pool {
     }
   }
 
-  /** Ends work that was taken. @param left what is still to be done of it */
+  /** Ends work that was taken. @param left the part of it that is not done */
   end(left?: Work): void {
     this.#taken--;
-    if (left !== undefined && left.indices.length > 0) this.#waiting.unshift(left);
+    if (left !== undefined && left.requests.length > 0) this.#waiting.unshift(left);
     this.#wake();
     this.#changed = this.#nextChange();
   }
@@ -127,30 +128,29 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
   async function* workOf(
     machine: Machine,
     pool: Pool,
-    requests: readonly MeasureRequest[],
     { signal, onProgress }: MeasureOptions,
   ): AsyncGenerator<MeasuredRequest> {
     for (;;) {
       const work = await pool.take();
       if (work === undefined) return;
-      const { indices, losses } = work;
-      const left = new Set(indices);
-      const own = indices.flatMap((index) => requests[index] ?? []);
+      const { requests, losses } = work;
+      const left = new Set(requests);
+      const own = requests.map(({ request }) => request);
       let given: Work | undefined;
       try {
         const options: MeasureOptions = {
           signal,
-          onProgress: onProgress && ((state) => onProgress({ ...state, index: indices[state.index] ?? 0 })),
+          onProgress: onProgress && ((state) => onProgress({ ...state, index: requests[state.index]?.index ?? 0 })),
         };
         for await (const { index: place, measurement } of machine.agent.measure(own, options)) {
-          const index = indices[place];
-          if (index === undefined || !left.delete(index)) continue;
-          yield { index, measurement };
+          const measured = requests[place];
+          if (measured === undefined || !left.delete(measured)) continue;
+          yield { index: measured.index, measurement };
         }
       } catch (error) {
         if (signal?.aborted === true || !isOfMachine(error)) throw error;
         machines.leaveOut(machine, messageOf(error));
-        given = { indices: [...left], losses: losses + 1 };
+        given = { requests: [...left], losses: losses + 1 };
         if (given.losses >= MOST_LOSSES) throw tooManyLosses(own.length, messageOf(error));
         return;
       } finally {
@@ -167,10 +167,10 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
     if (first === undefined) return;
     if (!isCompared && second !== undefined && machines.working.length > 1) await compare(requests, signal);
     const { cacheBytes } = await machines.ask((agent) => agent.system(first.runOptions));
-    const pool = new Pool(divideWork(requests, { machines: machines.working.length, cacheBytes }));
+    const pool = new Pool(divideWork(requests, { agents: machines.working.length, cacheBytes }));
     const stop = new AbortController();
     const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
-    const workers = machines.working.map((machine) => workOf(machine, pool, requests, options));
+    const workers = machines.working.map((machine) => workOf(machine, pool, options));
     yield* merged(workers, () => stop.abort(new PlatformError('cancelled', 'nobody waits for the measurements')));
     if (!pool.isEmpty) throw machines.none();
   }

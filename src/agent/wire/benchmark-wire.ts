@@ -149,10 +149,10 @@ export function fromWireSystem(message: wire.System | undefined): System {
 
 /** @param first the first brick of the session, and how many are measured in it; undefined where it is no session of bricks */
 export function toWireProgress(
-  { phase, runsDone, runsTotal }: MeasureProgress,
+  { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
   { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
 ): wire.Progress {
-  return { phase: PHASES[phase], runsDone, runsTotal, brick: index, together };
+  return { phase: PHASES[phase], runsDone, runsTotal, brick: index, together, waitsFor };
 }
 
 /** Undefined for a phase that only a newer version knows. */
@@ -162,9 +162,12 @@ export function fromWireProgress({
   runsTotal,
   brick,
   together,
+  waitsFor,
 }: wire.Progress): RequestProgress | undefined {
   const known = keyOf(PHASES, phase);
-  return known && { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
+  if (known === undefined) return undefined;
+  const session = { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
+  return waitsFor === 0 ? session : { ...session, waitsFor };
 }
 
 function toWireOutcome({ outcome }: Measured): wire.Measurement['outcome'] {

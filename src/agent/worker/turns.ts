@@ -6,8 +6,8 @@ const MAX_WAITING = 32;
 
 export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once where the task has to wait. */
-  readonly onWaiting?: (() => void) | undefined;
+  /** Called where the task has to wait; with the process that it waits for, where that is another agent's. */
+  readonly onWaiting?: ((holder?: number) => void) | undefined;
   /** Whether the task may run beside other tasks with this option. */
   readonly beside?: boolean | undefined;
 }

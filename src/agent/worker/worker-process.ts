@@ -8,7 +8,7 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { type Failure, failureOfDeath } from '../failure.js';
+import { failureOfDeath } from '../failure.js';
 import type { JobEnd } from './job-end.js';
 import {
   type Assignment,
@@ -19,7 +19,7 @@ import {
   threadsOf,
 } from '../jobs/job.js';
 import { removeTemporaryFolders, temporaryFolderPath } from '../jobs/temporary-folder.js';
-import { watchMemory } from './watch-memory.js';
+import { enforceLimits, type JobLimits } from './enforce-limits.js';
 
 /** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
 const START_LIMIT_MS = 60_000;
@@ -40,11 +40,6 @@ const MAX_KEPT_BYTES = 256 * 2 ** 20;
  */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
-export interface JobLimits {
-  readonly timeLimitMs: number;
-  readonly memoryLimitBytes: number;
-}
-
 /** The fastest probe of a machine's core, as all its processes know it; see core-probe.ts. */
 export interface FastestProbe {
   ns?: number | undefined;
@@ -53,13 +48,15 @@ export interface FastestProbe {
 export interface JobHooks {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
+  /** Called where another process measures on this machine; with that process, once it is known. */
+  readonly onWaiting?: ((holder?: number) => void) | undefined;
 }
 
-interface Enforcement {
-  /** The limit that the process was ended for. */
-  broken(): Failure | undefined;
-  peakBytes(): number;
-  stop(): void;
+/** Called with what the process reports of a job. */
+interface ReportHooks {
+  readonly onWaiting: (holder: number | undefined) => void;
+  readonly onBegun: () => void;
+  readonly onProgress: (progress: MeasureProgress) => void;
 }
 
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
@@ -212,22 +209,33 @@ export class WorkerProcess {
   }
 
   /**
-   * Runs a job in the process, within limits.
+   * Runs a job in the process, within limits. One that is timed waits until no other process measures on this machine; the
+   * limit of time does not count that.
    *
    * @throws PlatformError `cancelled` after the signal; the process is gone then
    */
-  async run(job: WorkerJob, limits: JobLimits, { signal, onProgress }: JobHooks = {}): Promise<JobEnd> {
+  async run(job: WorkerJob, limits: JobLimits, { signal, onProgress, onWaiting }: JobHooks = {}): Promise<JobEnd> {
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
     this.#occasion ??= occasionOf(job);
-    const startMs = performance.now();
+    let startMs = performance.now();
     let preparingMs: number | undefined;
-    const result = this.#resultOf(job, (progress) => {
-      if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
-      onProgress?.(progress);
+    const limit = enforceLimits(this.pid, limits, () => this.#end());
+    const result = this.#resultOf(job, {
+      onWaiting: (holder) => {
+        limit.pause();
+        onWaiting?.(holder);
+      },
+      onBegun: () => {
+        limit.begin();
+        startMs = performance.now();
+      },
+      onProgress: (progress) => {
+        if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
+        onProgress?.(progress);
+      },
     });
-    const limit = this.#enforce(limits);
     const cancel = (): void => this.#end();
     signal?.addEventListener('abort', cancel, { once: true });
     try {
@@ -255,10 +263,12 @@ export class WorkerProcess {
     }
   }
 
-  #resultOf(job: WorkerJob, onProgress: (progress: MeasureProgress) => void): Promise<ResultReport> {
+  #resultOf(job: WorkerJob, { onWaiting, onBegun, onProgress }: ReportHooks): Promise<ResultReport> {
     return new Promise((resolve) => {
       this.#child.on('message', (message) => {
         const report = message as WorkerMessage;
+        if (report.kind === 'waiting') onWaiting(report.for);
+        if (report.kind === 'begun') onBegun();
         if (report.kind === 'progress') onProgress(report.progress);
         if (report.kind === 'result') {
           this.#keptBytes = report.residentBytes;
@@ -271,33 +281,5 @@ export class WorkerProcess {
       const assignment: Assignment = { job, traceLevel, fastestProbeNs: this.fastestProbe.ns };
       this.#child.send(assignment, () => {});
     });
-  }
-
-  /** Ends the process when it breaks a limit. */
-  #enforce({ timeLimitMs, memoryLimitBytes }: JobLimits): Enforcement {
-    let broken: Failure | undefined;
-    const end = (failure: Failure): void => {
-      broken ??= failure;
-      this.#end();
-    };
-    const watch = watchMemory(this.pid, {
-      limitBytes: memoryLimitBytes,
-      onExceeded: (residentBytes) => {
-        const [taken, limit] = [residentBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
-        const message = `the worker process took ${taken} of memory, the limit is ${limit}`;
-        end({ reason: 'out_of_memory', message });
-      },
-    });
-    const timer = setTimeout(() => {
-      end({ reason: 'timeout', message: `not done within the time limit of ${timeLimitMs / 1000} s` });
-    }, timeLimitMs);
-    return {
-      broken: () => broken,
-      peakBytes: () => watch.peakBytes(),
-      stop() {
-        clearTimeout(timer);
-        watch.stop();
-      },
-    };
   }
 }

@@ -2,7 +2,8 @@ import { PlatformError } from '../../base/errors.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
 import type { WorkerJob, OpenJob } from '../jobs/job.js';
-import { type FastestProbe, type JobHooks, type JobLimits, WorkerProcess } from './worker-process.js';
+import type { JobLimits } from './enforce-limits.js';
+import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
 /** More processes need more memory than they save time. */

@@ -8,11 +8,19 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { SpanRecorder } from '../../tracing/span-recorder.js';
 import { inferTypes } from '../jobs/infer-types.js';
 import type { LifelineData } from './lifeline.js';
+import { type MachineTurn, takeMachineTurn } from './machine-turn.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
 import { measureBricks } from '../jobs/measure-bricks.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
-import type { Assignment, WorkerJob, JobResult, OpenJob, WorkerMessage } from '../jobs/job.js';
+import {
+  type Assignment,
+  isTimed,
+  type WorkerJob,
+  type JobResult,
+  type OpenJob,
+  type WorkerMessage,
+} from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
 import { WorkProbe } from '../jobs/core-probe.js';
 import { jobAttributes } from '../jobs/job-attributes.js';
@@ -21,8 +29,9 @@ import { watchConditions } from '../jobs/watch-conditions.js';
 /** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
 const [folder = '', framework] = process.argv.slice(2);
 
-// A terminal's Ctrl-C reaches the whole process group. Only the agent reacts to it.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+// A terminal's Ctrl-C and Ctrl-Z reach the whole process group. Only the agent reacts: a process that is suspended while it
+// measures would keep all others on the machine from measuring.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
 const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
 
@@ -115,7 +124,15 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   }
 }
 
+/** Waits until the machine is free for a job that is timed. Others are told of the agent, whose process users know. */
+async function turnFor(job: WorkerJob): Promise<MachineTurn | undefined> {
+  if (!isTimed(job)) return undefined;
+  return takeMachineTurn(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));
+}
+
 async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise<void> {
+  const turn = await turnFor(job);
+  await send({ kind: 'begun' });
   coreProbe.learn(fastestProbeNs);
   resetPeakMemory();
   const recorder = new SpanRecorder(traceLevel);
@@ -131,6 +148,7 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   globalThis.gc?.();
   const spans = recorder.take();
   const residentBytes = process.memoryUsage.rss();
+  turn?.release();
   await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe.fastestNs });
 }
 

@@ -1,11 +1,12 @@
 import type { Link } from './link.js';
 
 /** The common part of the library's streams of both sides. */
-interface MessageStream extends AsyncIterable<unknown> {
+interface MessageStream {
   readonly writable: boolean;
   write(message: unknown): boolean;
   on(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
+  iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterator<unknown>;
 }
 
 /** Encodes and decodes the two sides' messages. */
@@ -49,7 +50,8 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
     },
 
     async *[Symbol.asyncIterator]() {
-      const messages = stream[Symbol.asyncIterator]() as AsyncIterator<ReceivedMessage>;
+      // A destroyed stream sends no status: the other side may have ended its half only.
+      const messages = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<ReceivedMessage>;
       for (;;) {
         const asked = messages.next();
         // When the link is closed first, the end of the stream no longer matters.

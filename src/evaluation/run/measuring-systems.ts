@@ -11,7 +11,7 @@ export interface MeasuringSystem {
   readonly machines: readonly [Machine, ...Machine[]];
 }
 
-/** The systems of some agents, and what is to say of agents that do not answer. */
+/** The systems of some agents, and a note on each agent that does not answer. */
 export interface FoundSystems {
   readonly systems: readonly [MeasuringSystem, ...MeasuringSystem[]];
   readonly notes: readonly PluginEvent[];

@@ -23,7 +23,7 @@ export interface PluginTools {
   readonly connect: (agent: AgentEndpoint, isOnly: boolean) => BenchmarkAgent;
 }
 
-/** Names what is run on the span of the run. */
+/** Names the evaluation on the span of its run. */
 function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems['systems']): void {
   nameEvaluated({ models, batchSizes: [manifest.batch_size] });
   nameFramework(system);

@@ -97,7 +97,7 @@ export function fromWirePluginEvent(message: wire.Event | undefined): PluginEven
  * Checks a server's event: servers may be of other versions. Undefined for a part of a result, and for a kind that only
  * a newer version knows.
  *
- * @throws PlatformError `usage` for what is no event
+ * @throws PlatformError `usage` for a message that is not an event
  */
 export function fromWireLogged(message: wire.Event | undefined): LoggedEvent | undefined {
   if (message?.event === undefined || message.event.$case === 'resultPart') return undefined;

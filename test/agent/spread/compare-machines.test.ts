@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compareMachines, requestsToCompare } from '../../../src/agent/spread/compare-machines.js';
 import { COLD, requestsFor } from './requests.js';
+import { near } from '../../support/near.js';
 
 function compared(...machines: readonly (readonly (number | undefined)[])[]) {
   return compareMachines(machines.map((ms, index) => ({ machine: `m${index}`, ms })));
-}
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
 }
 
 describe('the requests that machines are compared by', () => {

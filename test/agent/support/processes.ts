@@ -48,6 +48,16 @@ export function isRunning(pid: number): boolean {
   return state !== undefined && !state.isZombie;
 }
 
+/** Memory of a process; 0 where it has ended. */
+export function residentBytes(pid: number): number {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return Number(kibibytes ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
 /** Waits until the condition holds, at most until the test's own time limit. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(20);

@@ -99,7 +99,7 @@ describe('worker processes', () => {
     }
   });
 
-  test('a terminal’s interrupt does not reach a measurement', { skip: needsLinux, timeout }, async () => {
+  test('a terminal’s Ctrl-C and Ctrl-Z do not reach a measurement', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
     try {
@@ -112,8 +112,7 @@ describe('worker processes', () => {
           onProgress({ phase }) {
             if (phase !== 'running') return;
             for (const pid of measuringProcessesOf(process.pid)) {
-              process.kill(pid, 'SIGINT');
-              process.kill(pid, 'SIGTERM');
+              for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.kill(pid, signal);
             }
           },
         },

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lifetime } from '../../support/lifetime.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
+import { freePort } from '../../support/free-port.js';
 
 /** Debian's package puts it there; its command in /usr/sbin would run it as the user of the system's own broker. */
 const SERVER = process.env['RABBITMQ_SERVER'] ?? '/usr/lib/rabbitmq/bin/rabbitmq-server';
@@ -114,15 +115,6 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
     start,
     signal,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** @param check throws where it is of no use to go on waiting */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { divideWork } from '../../src/work/divide-work.js';
-import type { MeasureRequest } from '../../src/agent/benchmark-agent.js';
-import { SYSTEM } from '../store/sample-measurement.js';
-import { sampleRequests } from './sample-requests.js';
+import { divideWork, type Sharing } from '../../../src/agent/client/divide-work.js';
+import type { MeasureRequest } from '../../../src/agent/benchmark-agent.js';
+import { SYSTEM } from '../../store/sample-measurement.js';
+import { sampleRequests } from '../../work/sample-requests.js';
 
 const { cacheBytes } = SYSTEM;
 
-const divide = (requests: readonly MeasureRequest[], agents: number) => divideWork(requests, { agents, cacheBytes });
+const divide = (requests: readonly MeasureRequest[], agents: number, limits: Partial<Sharing> = {}) =>
+  divideWork(requests, { agents, cacheBytes, ...limits });
 
 const lengths = (items: readonly (readonly unknown[])[]): readonly number[] => items.map(({ length }) => length);
 
@@ -21,10 +22,11 @@ describe('dividing work', () => {
     );
   });
 
-  it('makes no item too small for a session, nor too large to be measured again', () => {
+  it('makes no item too small for a session, nor larger than allowed', () => {
     assert.deepEqual(lengths(divide(sampleRequests(12), 100)), [6, 6]);
     assert.deepEqual(lengths(divide(sampleRequests(7), 100)), [7]);
-    assert.ok(lengths(divide(sampleRequests(1000), 1)).every((length) => length <= 64));
+    assert.deepEqual(lengths(divide(sampleRequests(1000), 1)), [500, 500]);
+    assert.ok(lengths(divide(sampleRequests(1000), 1, { mostRequests: 64 })).every((length) => length <= 64));
   });
 
   it('keeps contexts, occasions and ways of measuring apart, and small models together', () => {
@@ -49,6 +51,7 @@ describe('dividing work', () => {
     const large = sampleRequests(8).map((request) => {
       return { ...request, benchmark: { ...request.benchmark, model: new Uint8Array(2 ** 20) } };
     });
-    assert.deepEqual(lengths(divide(large, 1)), [4, 4]);
+    assert.deepEqual(lengths(divide(large, 1)), [8]);
+    assert.deepEqual(lengths(divide(large, 1, { mostBytes: 4 * 2 ** 20 })), [4, 4]);
   });
 });

@@ -1,0 +1,86 @@
+import { groupedBy } from '../../base/grouped-by.js';
+import { isColdFootprint } from '../../composite/footprint.js';
+import type { MeasureRequest } from '../benchmark-agent.js';
+import { type Numbered, requestsTogether } from './requests-together.js';
+
+/** Fewest measurements of an item where there are enough: each item costs at least one session of the runtime. */
+const FEWEST = 8;
+
+/** Items that each agent gets of one call, so that a slow one takes fewer. */
+const ITEMS_EACH = 2;
+
+/** Who shares requests, and how large an item may be. */
+export interface Sharing {
+  /** 1 at least. */
+  readonly agents: number;
+  /** Last-level cache of each agent; 0 where it is not known. */
+  readonly cacheBytes: number;
+  /** Most requests of an item; by default any number. */
+  readonly mostRequests?: number;
+  /** Most bytes of an item's models; by default any number. */
+  readonly mostBytes?: number;
+}
+
+interface ItemLimits {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+/** Requests of one model in one context, which are measured together best. */
+function modelOf({ request: { context, modelBytes } }: Numbered): string {
+  return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
+}
+
+function bytesOf(together: readonly Numbered[]): number {
+  return together.reduce((sum, { request }) => sum + request.benchmark.model.length, 0);
+}
+
+/** Requests in pieces of limited length, none of which is much shorter than the others. */
+function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (readonly Numbered[])[] {
+  const count = Math.ceil(Math.max(1, together.length / limits.requests, bytesOf(together) / limits.bytes));
+  const length = Math.ceil(together.length / count);
+  return Array.from({ length: Math.ceil(together.length / length) }, (_, piece) =>
+    together.slice(piece * length, (piece + 1) * length),
+  );
+}
+
+/**
+ * Divides requests among agents: into items that one agent each measures, which have one way of measuring and one
+ * context, and keep their order. Where caches hold a part of a model, all of its bricks are in one item: a part of them
+ * would be warmer. A benchmark without a context is an item of its own.
+ */
+export function divideWork(
+  requests: readonly MeasureRequest[],
+  { agents, cacheBytes, mostRequests = Infinity, mostBytes = Infinity }: Sharing,
+): readonly (readonly Numbered[])[] {
+  const share = Math.max(FEWEST, Math.ceil(requests.length / (ITEMS_EACH * agents)));
+  const limits = { requests: Math.min(mostRequests, share), bytes: mostBytes };
+  return requestsTogether(requests).flatMap((together) => itemsOf(together, limits, cacheBytes));
+}
+
+function itemsOf(
+  together: readonly Numbered[],
+  limits: ItemLimits,
+  cacheBytes: number,
+): readonly (readonly Numbered[])[] {
+  const items: Numbered[][] = [];
+  for (const model of groupedBy(together, modelOf).values()) {
+    const footprintBytes = model[0]?.request.context?.footprintBytes ?? Infinity;
+    const isCold = isColdFootprint(footprintBytes, cacheBytes);
+    for (const piece of pieces(model, isCold ? limits : { ...limits, requests: Infinity })) {
+      const last = items.at(-1);
+      if (last !== undefined && fits(last, piece, limits)) last.push(...piece);
+      else items.push([...piece]);
+    }
+  }
+  return items;
+}
+
+/** Whether an item may have these as well: what small models have is not worth a session each. */
+function fits(item: readonly Numbered[], piece: readonly Numbered[], limits: ItemLimits): boolean {
+  const [first] = item;
+  const [next] = piece;
+  const isSameContext = first?.request.context?.footprintBytes === next?.request.context?.footprintBytes;
+  const isSmall = item.length + piece.length <= limits.requests && bytesOf(item) + bytesOf(piece) <= limits.bytes;
+  return isSameContext && isSmall;
+}

@@ -1,0 +1,62 @@
+import type { Failure } from '../failure.js';
+import { watchMemory } from './watch-memory.js';
+
+export interface JobLimits {
+  readonly timeLimitMs: number;
+  readonly memoryLimitBytes: number;
+}
+
+/** The limits of a job, while it runs. */
+export interface Enforcement {
+  /** The job's time does not pass: it waits. */
+  pause(): void;
+  /** The job begins, with all of its time. */
+  begin(): void;
+  /** The limit that the process was ended for. */
+  broken(): Failure | undefined;
+  peakBytes(): number;
+  stop(): void;
+}
+
+/**
+ * Ends a process when its job breaks a limit.
+ *
+ * @param kill called once
+ */
+export function enforceLimits(
+  pid: number,
+  { timeLimitMs, memoryLimitBytes }: JobLimits,
+  kill: () => void,
+): Enforcement {
+  let broken: Failure | undefined;
+  const end = (failure: Failure): void => {
+    if (broken !== undefined) return;
+    broken = failure;
+    kill();
+  };
+  const watch = watchMemory(pid, {
+    limitBytes: memoryLimitBytes,
+    onExceeded: (residentBytes) => {
+      const [taken, limit] = [residentBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
+      const message = `the worker process took ${taken} of memory, the limit is ${limit}`;
+      end({ reason: 'out_of_memory', message });
+    },
+  });
+  const message = `not done within the time limit of ${timeLimitMs / 1000} s`;
+  const startTimer = (): NodeJS.Timeout => setTimeout(() => end({ reason: 'timeout', message }), timeLimitMs);
+  let timer = startTimer();
+  const pause = (): void => clearTimeout(timer);
+  return {
+    pause,
+    begin() {
+      pause();
+      timer = startTimer();
+    },
+    broken: () => broken,
+    peakBytes: () => watch.peakBytes(),
+    stop() {
+      pause();
+      watch.stop();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { describe, test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { RequestProgress } from '../../../src/agent/benchmark-agent.js';
+import { TURN_GROUP_VARIABLE } from '../../../src/agent/worker/machine-turn.js';
+import { measureOne } from '../support/measure-one.js';
+import { needsLinux, until } from '../support/processes.js';
+import { agentForSuite } from '../support/running-agent.js';
+import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+
+/** Against hanging only. */
+const timeout = 120_000;
+
+const AGENT = fileURLToPath(new URL('../support/agent-process.js', import.meta.url));
+
+/** Far more than end within this test. */
+const MANY_RUNS = 1_000_000;
+
+/** Longer than a measurement of {@link protocol} takes. */
+const TIME_LIMIT_MS = 3000;
+
+/** An agent in a process of its own that measures by now. */
+async function measuringAgent(t: TestContext, runs: number, env = process.env): Promise<ChildProcess> {
+  const agent = spawn(process.execPath, [AGENT, String(runs)], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  t.after(() => agent.kill('SIGKILL'));
+  for await (const line of createInterface(agent.stdout)) if (line === 'running') break;
+  // Its further lines are not read.
+  agent.stdout.resume();
+  return agent;
+}
+
+describe('agents of one machine', { skip: needsLinux, timeout }, () => {
+  const agent = agentForSuite();
+
+  test('wait for the one that measures, name its process, and go on at once when it is killed', async (t) => {
+    const other = await measuringAgent(t, MANY_RUNS);
+    const reports: RequestProgress[] = [];
+    let isKilled = false;
+    const { outcome } = await measureOne(agent().client, relu, runOptions, protocol, {
+      onProgress: (report) => {
+        reports.push(report);
+        if (isKilled) return;
+        assert.equal(report.phase, 'waiting');
+        if (report.waitsFor === undefined) return;
+        assert.equal(report.waitsFor, other.pid);
+        isKilled = other.kill('SIGKILL');
+      },
+    });
+    assert.equal(outcome.kind, 'samples');
+    assert.ok(reports.some(({ phase }) => phase === 'running'));
+  });
+
+  test('do not count the time for which they wait', async (t) => {
+    const other = await measuringAgent(t, MANY_RUNS);
+    const startMs = performance.now();
+    const setup = { ...protocol, timeLimitMs: TIME_LIMIT_MS };
+    const measuring = measureOne(agent().client, relu, runOptions, setup);
+    await until(() => performance.now() - startMs > TIME_LIMIT_MS);
+    other.kill('SIGKILL');
+    const { outcome, costMs } = await measuring;
+    assert.equal(outcome.kind, 'samples');
+    assert.ok(costMs < TIME_LIMIT_MS);
+  });
+
+  test('optimize graphs while another one measures', async (t) => {
+    await measuringAgent(t, MANY_RUNS);
+    const { benchmark } = await agent().client.optimize(matMul, runOptions);
+    assert.ok(benchmark.model.length > 0);
+  });
+
+  test('go on when one that is suspended has taken its measurement', async (t) => {
+    const other = await measuringAgent(t, 3000);
+    other.kill('SIGSTOP');
+    assert.equal((await measureOne(agent().client, relu, runOptions, protocol)).outcome.kind, 'samples');
+    assert.equal(other.exitCode, null);
+  });
+
+  test('do not wait for one of another group', async (t) => {
+    await measuringAgent(t, MANY_RUNS, { ...process.env, [TURN_GROUP_VARIABLE]: 'another group' });
+    assert.equal((await measureOne(agent().client, relu, runOptions, protocol)).outcome.kind, 'samples');
+  });
+
+  test('stop waiting when they are asked to', async (t) => {
+    await measuringAgent(t, MANY_RUNS);
+    const stop = new AbortController();
+    const waiting = measureOne(agent().client, relu, runOptions, protocol, {
+      signal: stop.signal,
+      onProgress: ({ waitsFor }) => waitsFor !== undefined && stop.abort(),
+    });
+    await assert.rejects(waiting, { code: 'cancelled' });
+  });
+});

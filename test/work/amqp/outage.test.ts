@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { openQueue } from '../../../src/work/open-queue.js';
+import type { Handled, WorkQueue } from '../../../src/work/work-queue.js';
+import { until } from '../../support/until.js';
+import { message } from '../work-queue-contract.js';
+import { needsRabbitMq, startRabbitMq } from './rabbitmq-process.js';
+
+const DONE: Handled = { kind: 'done' };
+
+/** The limit is against hanging only. Each test has its own broker, and waits. */
+const suite = { timeout: 240_000, concurrency: true };
+
+/** As long as brokers take to be upgraded. */
+const OUTAGE_MS = 30_000;
+
+/** RabbitMQ 3.10 may lose a new queue that it was killed within half a second after: it saves its directory of queues so often. */
+const NEW_QUEUE_MS = 2_000;
+
+async function open(t: TestContext, uri: string, warnings: string[] = []): Promise<WorkQueue> {
+  const queue = await openQueue(uri, { onWarning: (warning) => warnings.push(warning) });
+  t.after(() => queue.close());
+  return queue;
+}
+
+describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitMq }, () => {
+  it('goes on after the broker was killed and away for 30 s, with all work that it had accepted', async (t) => {
+    const own = await startRabbitMq(t);
+    const warnings: string[] = [];
+    const queue = await open(t, own.uri, warnings);
+    const came: string[] = [];
+    let isHeld = true;
+    await queue.serve('a', async ({ body }) => {
+      came.push(Buffer.from(body).toString());
+      while (isHeld) await setTimeout(20);
+      return DONE;
+    });
+    for (const text of ['1', '2', '3']) await queue.publish('a', message(text));
+    await until(() => came.length === 1);
+    await setTimeout(NEW_QUEUE_MS);
+    await own.signal('SIGKILL');
+    const published = queue.publish('a', message('4'));
+    await setTimeout(OUTAGE_MS);
+    await own.start();
+    isHeld = false;
+    await published;
+    await until(() => new Set(came).size === 4);
+    await until(async () => (await queue.state('a')).waiting === 0);
+    for await (const failed of queue.failed()) assert.fail(failed.reason);
+    assert.ok(warnings.some((warning) => /The broker .* cannot be used.*Trying again/.test(warning)));
+    assert.ok(warnings.some((warning) => warning.includes('answers again')));
+    assert.ok(warnings.every((warning) => !warning.includes('correct-horse')));
+  });
+
+  it('goes on after the broker was suspended', async (t) => {
+    const own = await startRabbitMq(t);
+    const queue = await open(t, own.uri);
+    const came: string[] = [];
+    await queue.serve('a', ({ body }) => {
+      came.push(Buffer.from(body).toString());
+      return Promise.resolve(DONE);
+    });
+    await own.signal('SIGSTOP');
+    const published = queue.publish('a', message('meanwhile'));
+    await setTimeout(OUTAGE_MS);
+    await own.signal('SIGCONT');
+    await published;
+    await until(() => came.includes('meanwhile'));
+  });
+});
