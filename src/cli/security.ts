@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { readManifestBytes } from '../manifest/read-file.js';
@@ -43,9 +44,14 @@ export function addSecurityOptions(program: Command): void {
     );
 }
 
+/** systemd lets a service's user read the files of the service's own folder by an ACL, which shows as a right of a group. */
+function isOfSystemd(path: string, { CREDENTIALS_DIRECTORY: folder }: NodeJS.ProcessEnv): boolean {
+  return folder !== undefined && dirname(resolve(path)) === resolve(folder);
+}
+
 /** Warns of a secret that other users of this machine may read. Windows has no such modes. */
-async function warnOfReaders(option: string, path: string, warn: Warn): Promise<void> {
-  if (process.platform === 'win32') return;
+async function warnOfReaders(option: string, path: string, environment: NodeJS.ProcessEnv, warn: Warn): Promise<void> {
+  if (process.platform === 'win32' || isOfSystemd(path, environment)) return;
   const { mode } = await stat(path);
   if ((mode & OTHERS) !== 0) warn(`warning: ${option} ${path} can be read by other users; run \`chmod 600 ${path}\``);
 }
@@ -105,7 +111,7 @@ export async function loadSecurity(
   assertUsable(identity, caPem);
   const tokenFile = tokenFileOf(flags, environment);
   const token = await tokenFrom(tokenFile, environment);
-  if (flags.tlsKey !== undefined) await warnOfReaders('--tls-key', flags.tlsKey, warn);
-  if (tokenFile !== undefined) await warnOfReaders('--token-file', tokenFile, warn);
+  if (flags.tlsKey !== undefined) await warnOfReaders('--tls-key', flags.tlsKey, environment, warn);
+  if (tokenFile !== undefined) await warnOfReaders('--token-file', tokenFile, environment, warn);
   return { server: { identity, clientCaPem: caPem, token }, client: { caPem, identity, token } };
 }

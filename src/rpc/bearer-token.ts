@@ -5,8 +5,10 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js';
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { methodKind } from '../base/method-kind.js';
+import { type AcceptedToken, type AcceptedTokens, findToken, sha256Of } from './accepted-tokens.js';
+import { rolesFor } from './roles.js';
+import type { ServerSecurity } from './security.js';
 
 const HEADER = 'authorization';
 
@@ -16,39 +18,73 @@ export function addToken(metadata: Metadata, token: string): void {
   metadata.set(HEADER, `Bearer ${token}`);
 }
 
-/** Compares in a time that does not depend on where the texts differ. */
-function isSame(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
-}
-
 function tokenOf(metadata: Metadata): string | undefined {
   const [value] = metadata.get(HEADER);
   return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
 }
 
+const LIST = new Intl.ListFormat('en', { type: 'disjunction' });
+
+interface Refusal {
+  readonly code: status;
+  readonly details: string;
+}
+
+function unauthenticated(shown: string | undefined): Refusal {
+  const problem = shown === undefined ? 'this call needs a token' : 'the token is wrong for this server';
+  return { code: status.UNAUTHENTICATED, details: `${problem}; ${ADVICE}` };
+}
+
+/** Why a call is refused, or undefined where it is not. */
+type Decide = (path: string, shown: string | undefined, holder: AcceptedToken | undefined) => Refusal | undefined;
+
+/** With one token for everything, reads need none. */
+const byOneToken: Decide = (path, shown, holder) => {
+  return holder === undefined && methodKind(path) !== 'read' ? unauthenticated(shown) : undefined;
+};
+
+/** With roles, all calls need a token, but those that every server answers to anyone. */
+const byRole: Decide = (path, shown, holder) => {
+  const allowed = rolesFor(path);
+  if (allowed === 'anyone') return undefined;
+  if (holder === undefined) return unauthenticated(shown);
+  if (allowed.includes(holder.role)) return undefined;
+  const method = path.slice(path.lastIndexOf('/') + 1);
+  const problem = `${method} needs a token with the role ${LIST.format(allowed)}; "${holder.name}" has the role ${holder.role}`;
+  return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
+};
+
 /** The token check of a server. */
 export interface TokenCheck {
-  /** Refuses calls that are no reads and show no or another token, before anything of their messages is read. */
+  /** Refuses calls that their tokens do not allow, before anything of their messages is read. */
   readonly interceptor: ServerInterceptor;
-  /** Whether the call that came with this metadata has shown the token. */
+  /** Whether the call that came with this metadata has shown a token that the server accepts. */
   isShownWith(metadata: Metadata): boolean;
 }
 
-export function checkToken(token: string): TokenCheck {
-  /** Calls that have shown the token. The token itself is not passed on. */
+/** @returns undefined for a server that needs no token */
+export function checkToken({ token, acceptedTokens }: ServerSecurity): TokenCheck | undefined {
+  if (acceptedTokens !== undefined) return check(acceptedTokens, byRole);
+  if (token === undefined) return undefined;
+  const only: readonly AcceptedToken[] = [{ name: 'token', role: 'full', sha256: sha256Of(token) }];
+  return check({ find: (shown) => findToken(shown, only) }, byOneToken);
+}
+
+function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
+  /** Calls that have shown a token. The token itself is not passed on. */
   const shownWith = new WeakSet<Metadata>();
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
         const shown = tokenOf(metadata);
         metadata.remove(HEADER);
-        if (shown !== undefined && isSame(shown, token)) shownWith.add(metadata);
-        else if (methodKind(path) !== 'read') {
-          const what = shown === undefined ? 'this call needs a token' : 'the token is wrong for this server';
-          call.sendStatus({ code: status.UNAUTHENTICATED, details: `${what}; ${ADVICE}` });
+        const holder = shown === undefined ? undefined : tokens.find(shown);
+        const refusal = decide(path, shown, holder);
+        if (refusal !== undefined) {
+          call.sendStatus(refusal);
           return;
         }
+        if (holder !== undefined) shownWith.add(metadata);
         next(metadata);
       })
       .build();

@@ -1,3 +1,5 @@
+import type { AcceptedTokens } from './accepted-tokens.js';
+
 /** A certificate with its chain, and its private key, both PEM. */
 export interface Identity {
   readonly certificatePem: Buffer;
@@ -10,8 +12,10 @@ export interface ServerSecurity {
   readonly identity?: Identity | undefined;
   /** Only clients with a certificate by one of these authorities are accepted (mTLS). */
   readonly clientCaPem?: Buffer | undefined;
-  /** The token that calls need if they change or cost something. */
+  /** The token that calls need if they change or cost something. It counts only where there are no accepted tokens. */
   readonly token?: string | undefined;
+  /** Tokens with a role each, of which all calls need one. */
+  readonly acceptedTokens?: AcceptedTokens | undefined;
 }
 
 /** The credentials of a client. Servers beyond loopback are always called over TLS. */

@@ -70,11 +70,12 @@ function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredent
   return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
 }
 
-function assertProtected(host: string, address: string, { identity, token }: ServerSecurity): void {
+function assertProtected(host: string, address: string, security: ServerSecurity): void {
   if (isLoopbackAddress(address)) return;
+  const { identity, token, acceptedTokens } = security;
   const missing = [
     ...(identity === undefined ? ['TLS (--tls-cert and --tls-key)'] : []),
-    ...(token === undefined ? ['a token (--token-file or MLMODELSCOPE_TOKEN)'] : []),
+    ...(token === undefined && acceptedTokens === undefined ? ['a token (--token-file or MLMODELSCOPE_TOKEN)'] : []),
   ];
   if (missing.length === 0) return;
   const message = `${host} can be reached from other machines, which needs ${missing.join(' and ')}`;
@@ -106,7 +107,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   const calls = new ActiveCalls(turns);
   const connections = new Connections(limits);
   const services: string[] = [];
-  const check = security.token === undefined ? undefined : checkToken(security.token);
+  const check = checkToken(security);
   const server = new GuardedServer((formats) => ({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,

@@ -11,6 +11,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   unavailable: status.UNAVAILABLE,
   exhausted: status.RESOURCE_EXHAUSTED,
   unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
   timeout: status.DEADLINE_EXCEEDED,
   cancelled: status.CANCELLED,
   storage: status.INTERNAL,
@@ -27,7 +28,7 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.UNAVAILABLE]: 'unavailable',
   [status.RESOURCE_EXHAUSTED]: 'exhausted',
   [status.UNAUTHENTICATED]: 'unauthenticated',
-  [status.PERMISSION_DENIED]: 'unauthenticated',
+  [status.PERMISSION_DENIED]: 'forbidden',
   [status.DEADLINE_EXCEEDED]: 'timeout',
   [status.CANCELLED]: 'cancelled',
 };

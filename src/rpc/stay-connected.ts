@@ -5,7 +5,7 @@ import { keepGoing } from '../base/keep-trying.js';
 const RETRY_MS = 1000;
 
 /** Codes of refusals that would be repeated. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'unsupported']);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'forbidden', 'unsupported']);
 
 export interface StayConnectedOptions {
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface StayConnectedOptions {
  * Keeps a connection to a server, through restarts of the server, until the signal aborts.
  *
  * @param attempt calls `answers` when the server does; it ends when the signal aborts, or fails
- * @throws PlatformError where the server refuses: a wrong token, an invalid request
+ * @throws PlatformError where the server refuses: a wrong token, one without the role, an invalid request
  */
 export async function stayConnected(
   attempt: (answers: () => void) => Promise<void>,

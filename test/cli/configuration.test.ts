@@ -62,7 +62,9 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
 
 describe('the environment', { ...deadline, concurrency: 2 }, () => {
   it('is refused where it names no number of threads', async (t) => {
-    const ending = await (await workplaceHere(t)).run(['version'], { env: { MLMODELSCOPE_THREADS: 'many' } });
+    const ending = await (
+      await workplaceHere(t)
+    ).run(['latency', 'zoo:alexnet'], { env: { MLMODELSCOPE_THREADS: 'many' } });
     assertOneMessage(ending);
     assert.match(ending.stderr, /^MLMODELSCOPE_THREADS: expected a whole number from 1 to 1024/);
     assert.equal(ending.code, 2);

@@ -20,7 +20,7 @@ describe('what stays connected', { timeout: 30_000 }, () => {
     assert.deepEqual([lost, attempts], [['first', 'third'], 4]);
   });
 
-  for (const code of ['usage', 'unauthenticated', 'unsupported'] as const) {
+  for (const code of ['usage', 'unauthenticated', 'forbidden', 'unsupported'] as const) {
     test(`does not ask again where the server refuses as ${code}`, async () => {
       const attempt = (): Promise<void> => Promise.reject(new PlatformError(code, 'no'));
       await assert.rejects(stayConnected(attempt, { signal: new AbortController().signal }), refusal(code));

@@ -1,0 +1,128 @@
+import { Option } from 'commander';
+import { unwatchFile, watchFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { manifestError } from '../manifest/index.js';
+import { type ManifestDocument, problemAt } from '../manifest/document.js';
+import type { Problem } from '../manifest/problem.js';
+import { readManifestBytes } from '../manifest/read-file.js';
+import { checkedDocument } from '../manifest/checked-document.js';
+import { type AcceptedToken, type AcceptedTokens, findToken } from '../rpc/accepted-tokens.js';
+import { ROLES } from '../rpc/roles.js';
+import type { ServerSecurity } from '../rpc/security.js';
+import type { OwnedHost } from './host.js';
+
+const OPTION = '--access-file';
+
+export function accessFileOption(): Option {
+  return new Option(
+    `${OPTION} <file>`,
+    'tokens that are accepted, each with a role (docs/security.md); changes need no restart',
+  ).env('MLMODELSCOPE_ACCESS_FILE');
+}
+
+/** Far more than a team has; each call's token is compared with all. */
+const MOST_TOKENS = 1000;
+
+const accessSchema = z.strictObject({
+  tokens: z
+    .array(
+      z.strictObject({
+        /** Of the holder, for messages. */
+        name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/, 'up to 100 letters, digits and . _ @ -'),
+        role: z.enum(ROLES),
+        /** Of the token, without the end of its line. */
+        sha256: z.string().regex(/^[0-9a-f]{64}$/, 'the SHA-256 of a token: 64 digits and letters from a to f'),
+      }),
+    )
+    .min(1)
+    .max(MOST_TOKENS),
+});
+
+type Access = z.output<typeof accessSchema>;
+
+/** A name stands for one token, and a token has one role. */
+function repetitions(document: ManifestDocument, { tokens }: Access): readonly Problem[] {
+  return (['name', 'sha256'] as const).flatMap((key) => {
+    const seen = new Set<string>();
+    return tokens.flatMap((token, index) => {
+      if (!seen.has(token[key])) return (seen.add(token[key]), []);
+      return [problemAt(document, ['tokens', index, key], `another ${key} for each token`, 'the same once more')];
+    });
+  });
+}
+
+/** Mode bits of a file that its group and others may write. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** A user who may change the file may do everything. Windows has no such modes. */
+async function assertProtected(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const { mode } = await stat(path);
+  if ((mode & WRITABLE_BY_OTHERS) === 0) return;
+  throw new PlatformError('usage', `${OPTION} ${path} can be changed by other users; run \`chmod go-w ${path}\``);
+}
+
+/**
+ * The tokens that a file lists.
+ *
+ * @throws PlatformError `manifest` with the place of what is wrong in the file, `usage` where there is no such file or
+ *   other users can change it
+ */
+export async function readAccessFile(path: string): Promise<readonly AcceptedToken[]> {
+  const file = await readManifestBytes(path);
+  if (!file.ok) throw new PlatformError('usage', `${OPTION} ${path}: expected a file, found ${file.found}`);
+  await assertProtected(path);
+  const { document, data } = checkedDocument(path, file.bytes, accessSchema);
+  const repeated = repetitions(document, data);
+  if (repeated.length > 0) throw manifestError(repeated);
+  return data.tokens.map(({ sha256, ...token }) => ({ ...token, sha256: Buffer.from(sha256, 'hex') }));
+}
+
+/** Between two looks at the file's times and size. */
+const LOOK_MS = 1000;
+
+interface Told {
+  readonly onChange: (message: string) => void;
+  readonly onWarning: (message: string) => void;
+  /** Ends the looking for changes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The tokens of a file as it is at each moment. Where it has become invalid, those from before stay.
+ *
+ * @throws PlatformError as {@link readAccessFile}
+ */
+async function openAccessFile(path: string, { onChange, onWarning, signal }: Told): Promise<AcceptedTokens> {
+  let tokens = await readAccessFile(path);
+  const readAgain = (): void => {
+    readAccessFile(path).then(
+      (changed) => {
+        tokens = changed;
+        onChange(`${path} has changed; tokens that are accepted from now on: ${tokens.length}`);
+      },
+      (error: unknown) => onWarning(`${messageOf(error)}; the tokens from before stay accepted`),
+    );
+  };
+  watchFile(path, { interval: LOOK_MS, persistent: false }, readAgain);
+  signal.addEventListener('abort', () => unwatchFile(path, readAgain), { once: true });
+  return { find: (shown) => findToken(shown, tokens) };
+}
+
+/**
+ * How a server of this process is protected, with the tokens of a file if one is named.
+ *
+ * @throws PlatformError as {@link readAccessFile}
+ */
+export async function serverSecurity(path: string | undefined, host: OwnedHost): Promise<ServerSecurity> {
+  const { server } = host.security;
+  if (path === undefined) return server;
+  const acceptedTokens = await openAccessFile(path, {
+    onChange: (message) => host.print(`${message}\n`),
+    onWarning: (message) => host.warn(`warning: ${message}`),
+    signal: host.signal,
+  });
+  return { ...server, acceptedTokens };
+}

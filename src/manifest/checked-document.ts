@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import { type ManifestDocument, parseDocument } from './document.js';
+import { orThrow } from './problem.js';
+import { validate } from './validate.js';
+
+/**
+ * A YAML file that is no manifest, by its schema.
+ *
+ * @throws PlatformError `manifest` with the place of the problem in the file
+ */
+export function checkedDocument<Schema extends z.ZodType>(
+  path: string,
+  bytes: Uint8Array,
+  schema: Schema,
+): { readonly document: ManifestDocument; readonly data: z.output<Schema> } {
+  const document = orThrow(parseDocument(path, bytes));
+  return { document, data: orThrow(validate(document, schema, 'value')).data };
+}

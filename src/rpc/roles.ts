@@ -1,0 +1,85 @@
+/**
+ * What the holder of a token is there for. Each may make the calls that {@link rolesFor} names, and no others:
+ *
+ * - `read`: follow evaluations, read results, list agents, models and plugins
+ * - `submit`: all of `read`; submit and cancel evaluations, and predict
+ * - `agent`: register as an agent, and nothing else
+ * - `plugin`: attach as a plugin, and measure on agents
+ * - `full`: everything
+ */
+export const ROLES = ['read', 'submit', 'agent', 'plugin', 'full'] as const;
+
+export type Role = (typeof ROLES)[number];
+
+/** `anyone` needs no token. */
+export type AllowedRoles = readonly Role[] | 'anyone';
+
+const READERS: readonly Role[] = ['read', 'submit', 'full'];
+const SUBMITTERS: readonly Role[] = ['submit', 'full'];
+const AGENTS: readonly Role[] = ['agent', 'full'];
+const PLUGINS: readonly Role[] = ['plugin', 'full'];
+
+/** Every method of `proto/`, and those that each server has besides. A test compares it with the contract. */
+const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<Record<string, AllowedRoles>>])[] = [
+  [
+    'mlmodelscope.evaluation.v1.EvaluationService',
+    {
+      SubmitEvaluation: SUBMITTERS,
+      CancelEvaluation: SUBMITTERS,
+      FollowEvaluation: READERS,
+      GetEvaluation: READERS,
+      ListEvaluations: READERS,
+      ListPlugins: READERS,
+    },
+  ],
+  ['mlmodelscope.evaluation.v1.PluginService', { Attach: PLUGINS }],
+  [
+    'mlmodelscope.registry.v1.AgentRegistryService',
+    { RegisterAgent: AGENTS, RenewAgent: AGENTS, UnregisterAgent: AGENTS, ListAgents: READERS },
+  ],
+  [
+    'carml.org.dlframework.Registry',
+    { FrameworkManifests: READERS, FrameworkAgents: READERS, ModelManifests: READERS, ModelAgents: READERS },
+  ],
+  [
+    'mlmodelscope.benchmark.v1.BenchmarkService',
+    {
+      // Plugins measure on systems, and readers look at them.
+      DescribeSystem: [...READERS, 'plugin'],
+      InferTypes: PLUGINS,
+      Optimize: PLUGINS,
+      Measure: PLUGINS,
+      MeasureBricks: PLUGINS,
+    },
+  ],
+  ['mlmodelscope.trace.v1.TraceService', { TraceBenchmark: PLUGINS, TakeSpans: PLUGINS }],
+  [
+    'mlmodelscope.org.dlframework.Predict',
+    {
+      Open: SUBMITTERS,
+      Close: SUBMITTERS,
+      URLs: SUBMITTERS,
+      Images: SUBMITTERS,
+      Dataset: SUBMITTERS,
+      Reset: SUBMITTERS,
+    },
+  ],
+  ['mlmodelscope.prediction.v1.PredictionService', { PredictEach: SUBMITTERS, DescribePredictor: READERS }],
+  ['grpc.health.v1.Health', { Check: 'anyone', Watch: 'anyone' }],
+  ['grpc.reflection.v1.ServerReflection', { ServerReflectionInfo: 'anyone' }],
+  ['grpc.reflection.v1alpha.ServerReflection', { ServerReflectionInfo: 'anyone' }],
+];
+
+const ALLOWED: ReadonlyMap<string, AllowedRoles> = new Map(
+  ROLES_OF_METHODS.flatMap(([service, methods]) => {
+    return Object.entries(methods).map(([method, roles]) => [`/${service}/${method}`, roles] as const);
+  }),
+);
+
+/** The paths of all methods that have an entry, as `/package.Service/Method`. */
+export const METHODS_WITH_ROLES: readonly string[] = [...ALLOWED.keys()];
+
+/** @param path as `/package.Service/Method`; an unknown method is for `full` only */
+export function rolesFor(path: string): AllowedRoles {
+  return ALLOWED.get(path) ?? ['full'];
+}

@@ -1,0 +1,33 @@
+import { loadSync } from '@grpc/proto-loader';
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { METHODS_WITH_ROLES, rolesFor } from '../../src/rpc/roles.js';
+
+const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
+
+const contract = loadSync(
+  readdirSync(PROTO_FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.proto')),
+  { includeDirs: [PROTO_FOLDER] },
+);
+
+test('every method of the contract has its roles, and nothing else has but health and reflection', () => {
+  const paths = Object.values(contract).flatMap((definition) => {
+    return 'format' in definition ? [] : Object.values(definition).map(({ path }) => path);
+  });
+  assert.ok(paths.length > 10);
+  const ofTheContract = METHODS_WITH_ROLES.filter((path) => !path.startsWith('/grpc.'));
+  assert.deepEqual(ofTheContract.toSorted(), paths.toSorted());
+  const open = METHODS_WITH_ROLES.filter((path) => rolesFor(path) === 'anyone');
+  assert.deepEqual(open.toSorted(), [
+    '/grpc.health.v1.Health/Check',
+    '/grpc.health.v1.Health/Watch',
+    '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
+    '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
+  ]);
+});
+
+test('a method outside of the contract is for tokens that allow everything', () => {
+  assert.deepEqual(rolesFor('/test.Echo/Repeat'), ['full']);
+});
