@@ -1,16 +1,11 @@
 import { messageOf, PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
-import type { AgentDirectory, RegisteredAgent } from '../directory/agent-directory.js';
-import type { Collection } from '../store/collection.js';
 import { leased, registrationIn } from './attach.js';
 import { failure, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
-import type { AgentEndpoint, PlatformEnd, Registration } from '../evaluation/link/link.js';
+import type { PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
-import type { SubmissionPart } from '../evaluation/records.js';
-import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
-import type { SubmissionLoader } from './loading/submission-loader.js';
-import { getSubmission } from './submission-store.js';
+import { addressesOf, type PreparedRun, prepareRun, type RunSources } from './prepared-run.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -51,31 +46,8 @@ export interface AttachedPlugin extends Registration {
   readonly running: number;
 }
 
-export interface DispatcherOptions {
-  readonly agents: AgentDirectory;
+export interface DispatcherOptions extends RunSources {
   readonly limits: DispatchLimits;
-  readonly submissions: Collection<SubmissionPart>;
-  readonly loader: SubmissionLoader;
-}
-
-/** The inputs of a run. */
-interface Prepared {
-  /** As it travels. */
-  readonly submission: Uint8Array;
-  /** At least one. */
-  readonly agents: readonly AgentEndpoint[];
-  /** Of the first agent. */
-  readonly framework: string;
-  readonly frameworkVersion: string;
-}
-
-/** Addresses that an event names; of more agents, how many there are. */
-const MOST_NAMED = 8;
-
-function addressesOf(agents: readonly AgentEndpoint[]): string {
-  const named = agents.slice(0, MOST_NAMED).map(({ address }) => address);
-  const others = agents.length - named.length;
-  return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }
 
 /** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
@@ -217,7 +189,7 @@ export class Dispatcher {
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
     let waitMs: number | undefined;
     try {
-      const prepared = await this.#prepare(job);
+      const prepared = await prepareRun(job, this.options, this.options.limits.waitForAgentMs);
       if (prepared === undefined) waitMs = this.options.limits.retryMs;
       else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
     } catch (error) {
@@ -248,45 +220,8 @@ export class Dispatcher {
     this.#retries.add(timer);
   }
 
-  /** @returns undefined where there is no agent yet */
-  async #prepare(job: EvaluationJob): Promise<Prepared | undefined> {
-    const requirements = (job.requirements ??= await this.#requirementsOf(job));
-    let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
-    try {
-      agents = this.#choose(requirements);
-    } catch (error) {
-      const waitedMs = performance.now() - job.waitingSinceMs;
-      if (!(error instanceof PlatformError) || waitedMs > this.options.limits.waitForAgentMs) throw error;
-      await job.wait(error.message);
-      return undefined;
-    }
-    const [{ framework, frameworkVersion }] = agents;
-    const submission = await getSubmission(job.id, this.options.submissions);
-    const endpoints = agents.map(({ address, tls }) => ({ address, tls }));
-    return { submission, agents: endpoints, framework, frameworkVersion };
-  }
-
-  /** Where several are asked for, all that fit: which of them are of one system, only they know. */
-  #choose(requirements: Requirements): readonly [RegisteredAgent, ...RegisteredAgent[]] {
-    const { agents } = this.options;
-    const { most } = requirements.agents;
-    const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
-    return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, most);
-  }
-
-  /** An evaluation that was submitted to another server. */
-  async #requirementsOf(job: EvaluationJob): Promise<Requirements> {
-    let requirements: Requirements | undefined;
-    await this.options.loader.load(await getSubmission(job.id, this.options.submissions), (described) => {
-      requirements = described.requirements;
-      return false;
-    });
-    if (requirements === undefined) throw new PlatformError('internal', 'the submission has no manifest');
-    return requirements;
-  }
-
   /** @returns whether the evaluation has ended */
-  async #runOn(job: EvaluationJob, session: PluginSession, prepared: Prepared): Promise<boolean> {
+  async #runOn(job: EvaluationJob, session: PluginSession, prepared: PreparedRun): Promise<boolean> {
     if (job.isCancelled) return false;
     const { submission, agents, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;

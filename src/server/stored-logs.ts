@@ -83,7 +83,7 @@ export class StoredLogs {
   }
 }
 
-/** Reads what another server adds, while anybody reads the log. Where the store is away, the next look finds it. */
+/** Reads events that another server adds, while the log has readers. While the store is away, it tries again. */
 async function keepUp({ log, end: { signal } }: Shared): Promise<void> {
   const opened = await log.catch(() => undefined);
   while (opened !== undefined && !opened.hasEnded) {

@@ -10,7 +10,7 @@ import { createDirectory, type LeasedDirectory } from '../../src/directory/agent
 import type { ResultStore } from '../../src/store/result-store.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 import { until } from '../support/until.js';
-import { scripted, untilStopped } from './scripted-evaluation.js';
+import { patient } from './scripted-evaluation.js';
 
 export const AGENT = {
   address: '127.0.0.1:7070',
@@ -88,12 +88,7 @@ export async function openPlatform(
 /** Has an evaluation begin, and closes the platform in the middle of it, as a server that ends does. */
 export async function leaveAtWork(store: ResultStore, id: string, submitting = submitted()): Promise<void> {
   const { platform, attach } = await openPlatform({ store });
-  attach(
-    scripted(async function* (_request, context) {
-      yield { kind: 'note', level: 'info', message: 'at work' };
-      await untilStopped(context);
-    }),
-  );
+  attach(patient);
   await platform.submit(id, submitting);
   await until(async () => (await platform.get(id)).last?.event.kind === 'note');
   platform.close();

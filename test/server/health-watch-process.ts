@@ -14,7 +14,7 @@ export interface Waiting {
   readonly waitsMs: readonly number[];
 }
 
-const PAUSE_MS = 5;
+const PAUSE_MS = 20;
 
 const checkHealth = service['Check'] as Method<object, { readonly status: string }> | undefined;
 

@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { AGENT, eventsOf, openPlatform, submitted } from './fake-platform.js';
-import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
+import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
@@ -159,12 +159,7 @@ describe('an evaluation', deadline, () => {
 
   it('that waits can be cancelled as well', async (t) => {
     const { platform, attach } = await fresh(t);
-    attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    attach(patient);
     await platform.submit('evaluation-0', submitted());
     await platform.submit(ID, submitted());
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
@@ -287,12 +282,7 @@ describe('a plugin that', deadline, () => {
 
   it('goes away is waited for, and its evaluation is run again', async (t) => {
     const { platform, attach } = await fresh(t);
-    const detach = attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    const detach = attach(patient);
     await platform.submit(ID, submitted());
     await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
     detach();

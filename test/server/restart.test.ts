@@ -6,7 +6,7 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, leaveAtWork, openPlatform, submitted } from './fake-platform.js';
 import { never, withChanges } from './changing-store.js';
-import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
+import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
@@ -109,12 +109,7 @@ describe('a server that is started again', deadline, () => {
     const limits = { retryMs: 10, waitForAgentMs: 50 };
     const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents, limits });
     t.after(() => platform.close());
-    attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    attach(patient);
     await platform.submit('evaluation-0', submitted());
     await platform.submit(ID, submitted());
     agents.unregister(agents.list()[0]?.id ?? '');

@@ -23,3 +23,9 @@ export function untilStopped({ signal }: EvaluationContext): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
+
+/** A plugin that works until it is asked to stop. */
+export const patient = scripted(async function* (_request, context) {
+  yield { kind: 'note', level: 'info', message: 'at work' };
+  await untilStopped(context);
+});

@@ -6,7 +6,7 @@ import { exists, needsLinux, until } from '../agent/support/processes.js';
 import type { Running, Workplace } from '../cli/support/command.js';
 import { findingsIn, planIn, reportIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
-import { chain, FOUR_LAYERS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+import { chain, FOUR_LAYERS, MANY_OPERATORS, TINY_EVALUATION } from '../cli/support/tiny-models.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
 
 /** Against hanging only, for all of a suite's tests together. */
@@ -19,24 +19,14 @@ function childrenOf(parent: number): readonly number[] {
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
 }
 
-/** Writes an evaluation of one small model. JSON is YAML. */
+/** Writes an evaluation of one small model. */
 async function evaluation(
   place: Workplace,
   changes: Readonly<Record<string, unknown>> = {},
   operators: readonly string[] = FOUR_LAYERS,
 ): Promise<string> {
   await place.write('net.onnx', chain(operators));
-  const manifest = {
-    dlspec: 'evaluation/v1',
-    name: 'tiny',
-    version: '1.0.0',
-    models: ['net.onnx'],
-    // Tests that run at the same time disturb these measurements.
-    settings: { cut: 'layer', remeasure: 'none' },
-    protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
-    ...changes,
-  };
-  return place.write('evaluation.yml', JSON.stringify(manifest));
+  return place.write('evaluation.yml', JSON.stringify({ ...TINY_EVALUATION, ...changes }));
 }
 
 async function addressOf(server: Running): Promise<string> {

@@ -5,12 +5,15 @@ import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/
 import { isFinal, type LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { type Running, workplace, type Workplace } from '../cli/support/command.js';
-import { chain, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+import { chain, MANY_BRICKS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
 import { needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';
 import { until } from '../support/until.js';
 
-/** Against hanging only: a silent server is waited for, and everything is started twice. */
-const deadline = { timeout: 300_000 };
+/**
+ * The limit is against hanging only: a silent server is waited for, and everything is started twice. Each test has
+ * its own database and servers; the longest waits while the others run.
+ */
+const suite = { timeout: 300_000, concurrency: 2 };
 const ID = 'evaluation-1';
 
 /** Three times as long as the silence after which a server counts as dead. */
@@ -18,16 +21,8 @@ const OUTAGE_MS = 30_000;
 
 /** An evaluation that measures twenty bricks, each in a process of its own. JSON is YAML. */
 function submission(): Submission {
-  const manifest = {
-    dlspec: 'evaluation/v1',
-    name: 'many',
-    version: '1.0.0',
-    models: ['many.onnx'],
-    settings: { cut: 'layer', remeasure: 'none' },
-    protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
-  };
   const files = new Map([
-    ['evaluation.yml', Buffer.from(JSON.stringify(manifest))],
+    ['evaluation.yml', Buffer.from(JSON.stringify(MANY_BRICKS))],
     ['many.onnx', chain(MANY_OPERATORS)],
   ]);
   return { manifestPath: 'evaluation.yml', files, graphs: new Map() };
@@ -82,7 +77,16 @@ function assertDoneOnce(story: readonly LoggedEvent[], runs: number): void {
   assert.deepEqual(coverages, [1]);
 }
 
-describe('two servers of one database', { ...deadline, ...needsFerretDb }, () => {
+describe('two servers of one database', { ...suite, ...needsFerretDb }, () => {
+  it('wait while the database is stopped, and none takes over from the other', async (t) => {
+    const { first, second, database } = await atWork(t);
+    await database.signal('SIGTERM');
+    await setTimeout(OUTAGE_MS);
+    await database.start();
+    assertDoneOnce(await told(first), 1);
+    assertDoneOnce(await told(second), 1);
+  });
+
   it('finish an evaluation whose server is killed', async (t) => {
     const { first, second } = await atWork(t);
     first.server.process.kill('SIGKILL');
@@ -98,15 +102,6 @@ describe('two servers of one database', { ...deadline, ...needsFerretDb }, () =>
     assertDoneOnce(story, 2);
     first.server.process.kill('SIGCONT');
     assert.deepEqual(await told(first), story);
-  });
-
-  it('wait while the database is stopped, and none takes over from the other', async (t) => {
-    const { first, second, database } = await atWork(t);
-    await database.signal('SIGTERM');
-    await setTimeout(OUTAGE_MS);
-    await database.start();
-    assertDoneOnce(await told(first), 1);
-    assertDoneOnce(await told(second), 1);
   });
 
   it('run evaluations beside each other', async (t) => {

@@ -12,18 +12,24 @@ import { createRpcClient } from '../../src/rpc/client.js';
 import { handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
 import { until } from '../support/until.js';
 import { submission } from './fake-platform.js';
-import { DONE, obedient, scripted, untilStopped } from './scripted-evaluation.js';
+import { DONE, obedient, patient, scripted } from './scripted-evaluation.js';
 import { serving } from './serving.js';
 
 const deadline = { timeout: 60_000 };
 const ID = 'evaluation-1';
 
 /** What is written to a stream of a plugin that this project did not write, and how the server ends it. */
-async function answerTo(t: TestContext, address: string, requests: readonly AttachRequest[]): Promise<PlatformError> {
+async function answerTo(
+  t: TestContext,
+  address: string,
+  requests: readonly AttachRequest[],
+  { ends = false } = {},
+): Promise<PlatformError> {
   const client = createRpcClient(address, 'server');
   t.after(() => client.close());
   const call = client.duplex(PluginServiceService.attach, { deadlineMs: 30_000 });
   for (const request of requests) call.write(request);
+  if (ends) call.end();
   try {
     await call.toArray();
   } catch (error) {
@@ -143,12 +149,7 @@ describe('the evaluation service', deadline, () => {
 
   it('cancels', async (t) => {
     const { client, attach } = await serving(t);
-    await attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    await attach(patient);
     await client.submit(ID, submission());
     await until(async () => (await client.get(ID)).last?.event.kind === 'note');
     assert.equal((await client.cancel(ID)).state, 'cancelled');
@@ -167,6 +168,13 @@ describe('a plugin over gRPC', deadline, () => {
   it('that sends nothing of use is not waited for', async (t) => {
     const { server } = await serving(t, { limits: { leaseMs: 200 } });
     const error = await answerTo(t, server.address, [{ message: undefined }]);
+    assert.equal(error.code, 'timeout');
+    assert.match(error.message, /left without a registration/);
+  });
+
+  it('that ends its stream instead is told what is missing', async (t) => {
+    const { server } = await serving(t);
+    const error = await answerTo(t, server.address, [], { ends: true });
     assert.equal(error.code, 'timeout');
     assert.match(error.message, /left without a registration/);
   });
@@ -233,12 +241,7 @@ describe('a plugin over gRPC', deadline, () => {
 
   it('cannot speak for evaluations that it was not given', async (t) => {
     const { server, client, attach } = await serving(t);
-    await attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    await attach(patient);
     await client.submit(ID, submission());
     await until(async () => (await client.get(ID)).last?.event.kind === 'note');
     const intruder = createRpcClient(server.address, 'server');

@@ -11,7 +11,7 @@ import { refusal } from '../rpc/support/refusal.js';
 import { fast, suspendable } from '../store/fast-clock.js';
 import { until } from '../support/until.js';
 import { eventsOf, openPlatform, submitted } from './fake-platform.js';
-import { obedient, scripted, untilStopped } from './scripted-evaluation.js';
+import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
@@ -154,12 +154,7 @@ describe('several servers of one store', deadline, () => {
   it('cancel what another one runs', async (t) => {
     const store = await openMemoryStore();
     const [one, other] = [await server(t, store), await server(t, store)];
-    one.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    one.attach(patient);
     await until(() => one.platform.plugins().length > 0);
     await one.platform.submit(ID, submitted());
     await until(async () => (await one.platform.get(ID)).last?.event.kind === 'note');
@@ -174,12 +169,7 @@ describe('several servers of one store', deadline, () => {
     const { clock, suspend, wake } = suspendable();
     t.after(wake);
     const silent = await server(t, store, { clock, watchMs: 2 ** 31 - 1 });
-    silent.attach(
-      scripted(async function* (_request, context) {
-        yield { kind: 'note', level: 'info', message: 'at work' };
-        await untilStopped(context);
-      }),
-    );
+    silent.attach(patient);
     await until(() => silent.platform.plugins().length > 0);
     await silent.platform.submit(ID, submitted());
     await until(async () => (await silent.platform.get(ID)).last?.event.kind === 'note');

@@ -5,22 +5,16 @@ import type { EvaluationClient } from '../../src/evaluation/client/evaluation-cl
 import type { LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import type { Running, StartOptions, Workplace } from '../../test/cli/support/command.js';
-import { chain, MANY_OPERATORS } from '../../test/cli/support/tiny-models.js';
+import { chain, MANY_BRICKS, MANY_OPERATORS } from '../../test/cli/support/tiny-models.js';
 import type { Round } from './round.js';
 
 const MANIFEST = 'evaluation.yml';
 
-/** Writes an evaluation of a model of twenty operators. JSON is YAML. @returns its path */
+/** Writes an evaluation of a model of twenty operators. @returns its path */
 export async function manifestIn({ place, random }: Round): Promise<string> {
   await place.write('many.onnx', chain(MANY_OPERATORS));
-  const manifest = {
-    dlspec: 'evaluation/v1',
-    name: 'tortured',
-    version: '1.0.0',
-    models: ['many.onnx'],
-    settings: { cut: random.pick(['kernel', 'layer']) },
-    protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
-  };
+  const settings = { cut: random.pick(['kernel', 'layer']) };
+  const manifest = { ...MANY_BRICKS, name: 'tortured', settings };
   return place.write(MANIFEST, JSON.stringify(manifest));
 }
 

@@ -1,0 +1,121 @@
+import { PlatformError } from '../base/errors.js';
+import type { AgentDirectory } from '../directory/agent-directory.js';
+import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import { unmetRequirements } from '../manifest/index.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { Jobs } from './jobs.js';
+import { checkId } from './known-evaluations.js';
+import type { Described } from './loading/messages.js';
+import type { SubmissionLoader } from './loading/submission-loader.js';
+import type { Ownership } from './ownership.js';
+import type { TakeOptions } from './places.js';
+import { putSubmission } from './submission-store.js';
+
+/** Evaluations that have not ended. */
+const MAX_JOBS = 1000;
+
+export interface SubmitOptions extends TakeOptions {
+  readonly traceContext?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface AcceptanceOptions {
+  readonly collections: EvaluationCollections;
+  readonly ownership: Ownership;
+  readonly agents: AgentDirectory;
+  readonly dispatcher: Pick<Dispatcher, 'requirePlugin'>;
+  readonly loader: SubmissionLoader;
+  readonly jobs: Jobs;
+}
+
+/** Checks submitted evaluations, stores them, and has them run. */
+export class Acceptance {
+  constructor(private readonly options: AcceptanceOptions) {}
+
+  /** See {@link Platform.submit}. */
+  submit(id: string, submission: Uint8Array, options: SubmitOptions): Promise<EvaluationRecord> {
+    return this.options.jobs.inTurn(id, () => this.#submit(id, submission, options), options.signal);
+  }
+
+  async #submit(
+    id: string,
+    received: Uint8Array,
+    { traceContext = {}, ...waiting }: SubmitOptions,
+  ): Promise<EvaluationRecord> {
+    checkId(id);
+    const { collections, ownership, loader, jobs } = this.options;
+    const known = await collections.records.get({ id });
+    let described: Described | undefined;
+    const decide = (it: Described): boolean => {
+      described = it;
+      return known === undefined && this.#canRun(it);
+    };
+    const submission = await loader.load(received, decide, waiting);
+    if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+    const isOwn = known === undefined && (await ownership.take([id])).has(id);
+    // Another server may have taken it on meanwhile.
+    const there = known ?? (await collections.records.get({ id }));
+    if (there !== undefined) return await this.#sameAgain(there, described);
+    if (!isOwn) {
+      throw new PlatformError('unavailable', `another server is just taking on the evaluation ${id}; submit it again`);
+    }
+    if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
+    const record = newRecord(id, described, traceContext);
+    try {
+      await putSubmission(record, submission, collections);
+    } catch (error) {
+      // So that another server can take it on.
+      await ownership.release(id).catch(() => undefined);
+      throw error;
+    }
+    await jobs.begin(record, described.requirements);
+    return record;
+  }
+
+  /**
+   * An evaluation that was submitted before, here or to another server. Where the store failed right after it had its
+   * record, it does not run yet.
+   */
+  async #sameAgain(known: EvaluationRecord, { digest }: Described): Promise<EvaluationRecord> {
+    const { id } = known;
+    if (known.digest !== digest) {
+      const problem = `evaluation_id: ${id} is another evaluation already`;
+      throw new PlatformError('usage', `${problem}; make a new id for this one`);
+    }
+    const { collections, ownership, jobs } = this.options;
+    // A job is there until the store has the state of its end.
+    if (jobs.has(id)) return known;
+    const record = (await collections.records.get({ id })) ?? known;
+    if (!hasEnded(record) && (await ownership.take([id])).has(id)) await jobs.begin(record);
+    return record;
+  }
+
+  /** Checks that precede the reading of graphs. @throws PlatformError as {@link Platform.submit} */
+  #canRun({ plugin, requirements }: Described): boolean {
+    const { jobs, dispatcher, agents } = this.options;
+    if (jobs.size >= MAX_JOBS) {
+      throw new PlatformError('exhausted', `${jobs.size} evaluations wait or run already; try again later`);
+    }
+    dispatcher.requirePlugin(plugin);
+    agents.choose((system) => unmetRequirements(requirements, system));
+    return true;
+  }
+}
+
+function newRecord(
+  id: string,
+  { name, plugin, digest }: Described,
+  traceContext: Readonly<Record<string, string>>,
+): EvaluationRecord {
+  const now = new Date().toISOString();
+  return {
+    id,
+    name,
+    plugin,
+    state: 'queued',
+    digest,
+    attempts: 0,
+    submittedAt: now,
+    changedAt: now,
+    traceContext: { ...traceContext },
+  };
+}

@@ -1,0 +1,89 @@
+import type { LoggedEvent } from '../evaluation/event.js';
+import type { EvaluationCollections, EvaluationRecord } from '../evaluation/records.js';
+import { recordAfter } from './job.js';
+import type { Jobs } from './jobs.js';
+import { storedRecord } from './known-evaluations.js';
+import type { OpenLog, StoredLogs } from './stored-logs.js';
+
+/** The most evaluations that are listed. */
+const MOST_LISTED = 1000;
+
+/** The public state of an evaluation. */
+export interface EvaluationView {
+  readonly record: EvaluationRecord;
+  readonly last: LoggedEvent | undefined;
+}
+
+export interface ReaderOptions {
+  readonly collections: Pick<EvaluationCollections, 'records'>;
+  readonly jobs: Pick<Jobs, 'has' | 'get'>;
+  readonly storedLogs: Pick<StoredLogs, 'open'>;
+}
+
+/** Shows evaluations: those that this server has, those of others of the same store, and those that have ended. */
+export class EvaluationReader {
+  #listing: Promise<readonly EvaluationRecord[]> | undefined;
+
+  constructor(private readonly options: ReaderOptions) {}
+
+  /** Without its result. @throws PlatformError `not_found` */
+  async get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
+    const { collections, jobs } = this.options;
+    if (!jobs.has(id)) await storedRecord(collections, id);
+    const { log, close } = await this.#logOf(id, signal);
+    close();
+    const record = jobs.get(id)?.record ?? (await storedRecord(collections, id));
+    // A client that sees the last event also sees its state.
+    return { record: recordAfter(record, log.last?.event), last: log.last };
+  }
+
+  /** The newest 1000, newest first. Concurrent callers share one read of the store. */
+  list(): Promise<readonly EvaluationRecord[]> {
+    this.#listing ??= this.#newest().finally(() => (this.#listing = undefined));
+    return this.#listing;
+  }
+
+  async #newest(): Promise<readonly EvaluationRecord[]> {
+    const { collections, jobs } = this.options;
+    let newest: EvaluationRecord[] = [];
+    const sort = (): void => {
+      newest = newest.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MOST_LISTED);
+    };
+    for await (const record of collections.records.find({})) {
+      newest.push(jobs.get(record.id)?.record ?? record);
+      if (newest.length >= 2 * MOST_LISTED) sort();
+    }
+    sort();
+    return newest;
+  }
+
+  /** See {@link Platform.follow}. */
+  async *follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
+    const { collections, jobs } = this.options;
+    if (!jobs.has(id)) await storedRecord(collections, id);
+    let sequence = afterSequence;
+    while (!signal.aborted) {
+      const { log, replaced, close } = await this.#logOf(id, signal);
+      const until = AbortSignal.any([signal, replaced]);
+      try {
+        let after = { sequence, measurings: 0 };
+        while (!until.aborted) {
+          const { events, cursor } = log.read(after);
+          after = cursor;
+          sequence = cursor.sequence;
+          yield* events;
+          if (log.hasEnded && log.read(after).events.length === 0) return;
+          await log.changed(after, until);
+        }
+      } finally {
+        close();
+      }
+    }
+  }
+
+  async #logOf(id: string, signal?: AbortSignal): Promise<OpenLog> {
+    const job = this.options.jobs.get(id);
+    if (job === undefined) return await this.options.storedLogs.open(id, signal);
+    return { log: job.log, replaced: job.left.signal, close: () => {} };
+  }
+}

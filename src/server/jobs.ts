@@ -1,0 +1,117 @@
+import { isFinal } from '../evaluation/event.js';
+import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import type { Requirements } from '../manifest/index.js';
+import type { Dispatcher } from './dispatcher.js';
+import { EvaluationJob } from './job.js';
+import { KeyedPlaces } from './keyed-places.js';
+import type { Ownership } from './ownership.js';
+import type { StoredLogs } from './stored-logs.js';
+
+export interface JobsOptions {
+  readonly collections: EvaluationCollections;
+  readonly ownership: Ownership;
+  readonly dispatcher: Pick<Dispatcher, 'add' | 'abandon'>;
+  readonly storedLogs: Pick<StoredLogs, 'replace'>;
+}
+
+/** The evaluations that this server has and that have not ended. */
+export class Jobs {
+  readonly #byId = new Map<string, EvaluationJob>();
+  /** By the ids of evaluations: each is submitted, or gone on with, one at a time. */
+  readonly #turns = new KeyedPlaces();
+
+  constructor(private readonly options: JobsOptions) {}
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  get(id: string): EvaluationJob | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Works on an evaluation while nothing else here does. @throws PlatformError as {@link KeyedPlaces.run} */
+  inTurn<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#turns.run(id, work, signal);
+  }
+
+  /** Begins with an evaluation that is this server's. */
+  async begin(record: EvaluationRecord, requirements?: Requirements): Promise<void> {
+    this.#add(await this.#open(record, requirements));
+  }
+
+  /** Goes on with all evaluations that have not ended and that no server runs, as far as this one may. */
+  async adoptAll(reason: string, mayRun: (record: EvaluationRecord) => boolean): Promise<void> {
+    const waiting: string[] = [];
+    for (const state of ['queued', 'running'] as const) {
+      for await (const record of this.options.collections.records.find({ state })) {
+        if (mayRun(record)) waiting.push(record.id);
+      }
+    }
+    await this.adopt(waiting, reason);
+  }
+
+  /** Goes on with those of these evaluations that no server runs. */
+  async adopt(ids: readonly string[], reason: string): Promise<void> {
+    for (const id of await this.options.ownership.take(ids.filter((id) => !this.has(id)))) {
+      await this.inTurn(id, () => this.#goOn(id, reason));
+    }
+  }
+
+  /** Lets go of the evaluations that another server has taken over, because this one was silent for too long. */
+  async abandonLost(): Promise<void> {
+    const jobs = [...this.#byId.values()];
+    const kept = await this.options.ownership.kept(jobs.map(({ id }) => id));
+    for (const job of jobs) {
+      if (kept.has(job.id) || this.#byId.get(job.id) !== job) continue;
+      this.#byId.delete(job.id);
+      this.options.dispatcher.abandon(job);
+    }
+  }
+
+  /** Forgets all of them. They stay in the store. */
+  clear(): void {
+    this.#byId.clear();
+  }
+
+  #open(record: EvaluationRecord, requirements?: Requirements): Promise<EvaluationJob> {
+    const { id } = record;
+    const { ownership, collections } = this.options;
+    const isOwn = async (): Promise<boolean> => (await ownership.kept([id])).has(id);
+    return EvaluationJob.open(record, collections, isOwn, requirements);
+  }
+
+  #add(job: EvaluationJob): void {
+    const { storedLogs, ownership, dispatcher } = this.options;
+    this.#byId.set(job.id, job);
+    storedLogs.replace(job.id);
+    void job.ended.then(async () => {
+      this.#byId.delete(job.id);
+      // Where the store fails, others find that it has ended.
+      await ownership.release(job.id).catch(() => undefined);
+    });
+    dispatcher.add(job);
+  }
+
+  async #goOn(id: string, reason: string): Promise<void> {
+    if (this.has(id)) return;
+    const { collections, ownership } = this.options;
+    // Only now: the server that had it may have ended it before it gave it up.
+    const record = await collections.records.get({ id });
+    if (record === undefined || hasEnded(record)) return await ownership.release(id);
+    const job = await this.#open(record);
+    const last = job.log.last?.event;
+    // A server ended after it stored the last event and before it stored the state.
+    if (last !== undefined && isFinal(last)) {
+      await job.finish(last);
+      await ownership.release(id);
+      return;
+    }
+    if (record.state === 'running') await job.requeue(reason);
+    this.#add(job);
+  }
+}

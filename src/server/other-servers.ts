@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises';
+import { PlatformError } from '../base/errors.js';
+import type { AgentDirectory } from '../directory/agent-directory.js';
+import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { Jobs } from './jobs.js';
+import { storedRecord } from './known-evaluations.js';
+
+/** Time between two looks whether another server has ended an evaluation, and the limit of that. */
+const CANCEL_LOOK_MS = 500;
+const CANCEL_LIMIT_MS = 60_000;
+
+/** Why an evaluation waits that another server had. */
+const LOST_SERVER = 'its server has ended';
+
+export interface OtherServersOptions {
+  readonly collections: EvaluationCollections;
+  readonly jobs: Jobs;
+  readonly agents: Pick<AgentDirectory, 'list'>;
+  readonly dispatcher: Pick<Dispatcher, 'cancel' | 'hasPlugin'>;
+  /** Time between two looks at what the others do. */
+  readonly watchMs: number;
+}
+
+/** Shares a store with other servers: takes over the evaluations of one that has ended, and cancels across servers. */
+export class OtherServers {
+  readonly #stop = new AbortController();
+
+  constructor(private readonly options: OtherServersOptions) {}
+
+  /**
+   * Looks from time to time at what the others do. Where the store is away, the next look finds it.
+   *
+   * @param adopts whether this server takes over evaluations
+   */
+  async watch({ adopts }: { readonly adopts: boolean }): Promise<void> {
+    const { signal } = this.#stop;
+    const { jobs, agents, dispatcher, watchMs } = this.options;
+    // Without a plugin or an agent, another server has better chances.
+    const canRun = ({ plugin }: EvaluationRecord): boolean => dispatcher.hasPlugin(plugin);
+    for (;;) {
+      await setTimeout(watchMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await jobs.abandonLost();
+        await this.#cancelAsked();
+        if (adopts && agents.list().length > 0) await jobs.adoptAll(LOST_SERVER, canRun);
+      } catch {
+        // As said above.
+      }
+    }
+  }
+
+  /** Goes on with an evaluation if no other server runs it. */
+  adopt(id: string): Promise<void> {
+    return this.options.jobs.adopt([id], LOST_SERVER);
+  }
+
+  /** Has the server that runs an evaluation end it. @throws PlatformError `timeout` where it does not for a minute */
+  async cancel(id: string): Promise<EvaluationRecord> {
+    const { collections } = this.options;
+    await collections.cancellations.put({ evaluation: id });
+    const startMs = performance.now();
+    while (performance.now() - startMs < CANCEL_LIMIT_MS && !this.#stop.signal.aborted) {
+      const record = await storedRecord(collections, id);
+      if (hasEnded(record)) return record;
+      await setTimeout(CANCEL_LOOK_MS);
+    }
+    const problem = `another server runs the evaluation ${id} and has not ended it yet`;
+    throw new PlatformError('timeout', `${problem}; it will, as soon as it can: look again later`);
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** Ends the evaluations that clients of other servers cancelled. */
+  async #cancelAsked(): Promise<void> {
+    const { collections, jobs, dispatcher } = this.options;
+    for await (const cancellation of collections.cancellations.find({})) {
+      const job = jobs.get(cancellation.evaluation);
+      if (job !== undefined && !job.isCancelled) dispatcher.cancel(job);
+      if (job !== undefined) continue;
+      const record = await collections.records.get({ id: cancellation.evaluation });
+      if (record === undefined || hasEnded(record)) await collections.cancellations.delete(cancellation);
+    }
+  }
+}

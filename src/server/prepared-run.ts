@@ -1,0 +1,80 @@
+import { PlatformError } from '../base/errors.js';
+import type { AgentDirectory, RegisteredAgent } from '../directory/agent-directory.js';
+import type { AgentEndpoint } from '../evaluation/link/link.js';
+import type { SubmissionPart } from '../evaluation/records.js';
+import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
+import type { Collection } from '../store/collection.js';
+import type { EvaluationJob } from './job.js';
+import type { SubmissionLoader } from './loading/submission-loader.js';
+import { getSubmission } from './submission-store.js';
+
+/** Where the inputs of runs come from. */
+export interface RunSources {
+  readonly agents: AgentDirectory;
+  readonly submissions: Collection<SubmissionPart>;
+  readonly loader: SubmissionLoader;
+}
+
+/** The inputs of a run. */
+export interface PreparedRun {
+  /** As it travels. */
+  readonly submission: Uint8Array;
+  /** At least one. */
+  readonly agents: readonly AgentEndpoint[];
+  /** Of the first agent. */
+  readonly framework: string;
+  readonly frameworkVersion: string;
+}
+
+/** Addresses that an event names; of more agents, how many there are. */
+const MOST_NAMED = 8;
+
+export function addressesOf(agents: readonly AgentEndpoint[]): string {
+  const named = agents.slice(0, MOST_NAMED).map(({ address }) => address);
+  const others = agents.length - named.length;
+  return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
+}
+
+/**
+ * Chooses the agents of an evaluation and reads its submission.
+ *
+ * @param waitForAgentMs how long it may wait for an agent
+ * @returns undefined where there is no agent yet
+ */
+export async function prepareRun(
+  job: EvaluationJob,
+  sources: RunSources,
+  waitForAgentMs: number,
+): Promise<PreparedRun | undefined> {
+  const requirements = (job.requirements ??= await storedRequirements(job, sources));
+  let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
+  try {
+    agents = choose(requirements, sources.agents);
+  } catch (error) {
+    const waitedMs = performance.now() - job.waitingSinceMs;
+    if (!(error instanceof PlatformError) || waitedMs > waitForAgentMs) throw error;
+    await job.wait(error.message);
+    return undefined;
+  }
+  const [{ framework, frameworkVersion }] = agents;
+  const submission = await getSubmission(job.id, sources.submissions);
+  const endpoints = agents.map(({ address, tls }) => ({ address, tls }));
+  return { submission, agents: endpoints, framework, frameworkVersion };
+}
+
+/** Where several are asked for, all that fit: which of them are of one system, only they know. */
+function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
+  const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
+  return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, requirements.agents.most);
+}
+
+/** The requirements of an evaluation that was submitted to another server, or before a restart. */
+async function storedRequirements(job: EvaluationJob, { submissions, loader }: RunSources): Promise<Requirements> {
+  let requirements: Requirements | undefined;
+  await loader.load(await getSubmission(job.id, submissions), (described) => {
+    requirements = described.requirements;
+    return false;
+  });
+  if (requirements === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+  return requirements;
+}
