@@ -14,6 +14,7 @@ import { sweepOf } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 import { signatureOf } from '../store/sample-measurement.js';
+import { near } from '../support/near.js';
 
 const [PAPERS, MODERN] = SUITES as [(typeof SUITES)[number], (typeof SUITES)[number]];
 
@@ -58,11 +59,6 @@ function exportedFrom(samples: readonly Sample[], changes: Partial<EstimateResul
     await writeFile(path, JSON.stringify(report));
     return readExport(path);
   });
-}
-
-/** Sums of floating-point numbers are not exact. */
-function near(value: number | null, expected: number): void {
-  assert.ok(value !== null && Math.abs(value - expected) < 1e-9, `${value} for ${expected}`);
 }
 
 describe('the documents of suites', () => {

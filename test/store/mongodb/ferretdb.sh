@@ -15,6 +15,8 @@ fail() {
   exit 1
 }
 
+. "$(dirname "$0")/await-listening.sh"
+
 build() {
   [ -x "$program" ] && return
   command -v go > /dev/null || fail 'Go 1.22 or newer is needed to build the server'
@@ -43,7 +45,7 @@ stop() {
 }
 
 run() {
-  local address='' status=0
+  local address status=0
   folder=$(mktemp -d)
   trap stop EXIT
   trap 'exit 130' INT
@@ -52,13 +54,7 @@ run() {
   "$program" --handler=sqlite --sqlite-url="file:$folder/" --state-dir="$folder" --listen-addr=127.0.0.1:0 \
     --debug-addr=- --telemetry=disable --log-level=info > "$folder/log" 2>&1 &
   server=$!
-  for _ in $(seq 100); do
-    address=$(sed -n 's/.*Listening on TCP \([0-9.:]*[0-9]\).*/\1/p' "$folder/log")
-    [ -n "$address" ] && break
-    kill -0 "$server" 2> /dev/null || fail "the server does not start: $(tail -n 5 "$folder/log")"
-    sleep 0.1
-  done
-  [ -n "$address" ] || fail "the server does not listen: $(tail -n 5 "$folder/log")"
+  address=$(await_listening '.*Listening on TCP \([0-9.:]*[0-9]\)' "$folder/log" "$server" 10)
   # In the background, so that a signal ends it and the server at once.
   MONGODB_URI="mongodb://$address" FERRETDB="$program" "$@" &
   command=$!

@@ -1,0 +1,25 @@
+/** What an agent's process is told when it starts. */
+export interface AgentSettings {
+  /** The name of its machine: the agents of one machine take turns. */
+  readonly host: string;
+  /** Addresses of the servers that it registers with. */
+  readonly servers: readonly string[];
+  readonly queue: string;
+  readonly store: string;
+  /** Mean wait for a brick. */
+  readonly brickMs: number;
+}
+
+/** An item of work that an agent has waited for. */
+export interface WaitedItem {
+  readonly bricks: number;
+  /** How long it has waited. */
+  readonly waitedMs: number;
+  /** Time since the end of the wait before; undefined for the first one. */
+  readonly gapMs: number | undefined;
+}
+
+/** What an agent's process tells its parent. */
+export type AgentTold =
+  /** All servers know it. */
+  { readonly kind: 'registered'; readonly system: string } | ({ readonly kind: 'item' } & WaitedItem);

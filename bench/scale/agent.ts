@@ -1,0 +1,57 @@
+// An agent in a process of its own that waits instead of measuring: everything else is that of `mlmodelscope agent`. Its argument is
+// JSON of AgentSettings; it tells its parent of each item, and ends with it.
+import { connectAgent } from '../../src/agent/client/agent-client.js';
+import { startAgent } from '../../src/agent/services/server.js';
+import { announceAgent } from '../../src/directory/announce-agent.js';
+import { runOptionsOf } from '../../src/measurement/system.js';
+import { openStore } from '../../src/store/open-store.js';
+import { classOfAgent } from '../../src/work/class-of.js';
+import { openQueue } from '../../src/work/open-queue.js';
+import { serveWork } from '../../src/work/serve-work.js';
+import type { AgentSettings, AgentTold } from './agent-messages.js';
+import { waitingAgent } from './waiting-agent.js';
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as AgentSettings;
+const { host, servers, brickMs } = settings;
+const tell = (told: AgentTold): void => void process.send?.(told);
+const onWarning = (message: string): void => console.error(`${host}: ${message}`);
+
+const stop = new AbortController();
+const { signal } = stop;
+process.on('disconnect', () => stop.abort()).on('SIGTERM', () => stop.abort());
+
+const running = await startAgent();
+const own = connectAgent(running.address);
+const store = await openStore(settings.store, { onWarning, signal });
+const queue = await openQueue(settings.queue, { onWarning });
+const { architecture, processor, operatingSystem, cores, memoryBytes } = running.machine;
+const offer = {
+  address: running.address,
+  tls: false,
+  hostname: host,
+  framework: running.framework.name,
+  frameworkVersion: running.framework.version,
+  ...{ architecture, processor, operatingSystem, cores, memoryBytes },
+  models: [],
+};
+const system = await classOfAgent(own);
+let registrations = 0;
+const onRegistered = (): void => {
+  registrations += 1;
+  if (registrations === servers.length) tell({ kind: 'registered', system });
+};
+const announced = servers.map((server) => announceAgent(offer, server, { signal, onRegistered }));
+
+const agent = waitingAgent(own, {
+  host,
+  brickMs,
+  system: await own.system(runOptionsOf(1)),
+  onItem: (item) => tell({ kind: 'item', ...item }),
+});
+await serveWork(queue, agent, store, { signal, onWarning });
+await Promise.allSettled(announced);
+await queue.close();
+await store.close();
+await own.close();
+await running.close();
+if (process.connected) process.disconnect();

@@ -1,0 +1,77 @@
+import { cpuMsPerBrick, type RunFigures } from './figures.js';
+import type { Role } from './processes.js';
+import type { StoreSize } from './store-size.js';
+
+/** A fleet on paper. */
+export interface Fleet {
+  readonly agents: number;
+  readonly measurements: number;
+  /** Bricks of one evaluation. */
+  readonly evaluationBricks: number;
+  /** Mean time of an agent for a brick; ms. */
+  readonly brickMs: number;
+}
+
+/** The work of the processes of one role. */
+export interface Load {
+  readonly role: Role;
+  /** Processor time for each brick; ms. */
+  readonly cpuMs: number;
+  /** Agents that keep one core of this role busy. */
+  readonly agentsPerCore: number;
+  /** Cores that the fleet needs of this role. */
+  readonly cores: number;
+}
+
+/** The fleet's times and rates, where nothing saturates. */
+export interface Rates {
+  readonly hours: number;
+  readonly bricksPerSecond: number;
+  readonly itemBricks: number;
+  readonly itemsPerSecond: number;
+  /** Signs of life of agents, and looks whether anybody still waits for their work. */
+  readonly beatsPerSecond: number;
+  readonly looksPerSecond: number;
+}
+
+/** Roles whose processes serve all agents. */
+const SHARED: readonly Role[] = ['server', 'plugin', 'broker', 'database'];
+
+/** Fewest and most bricks of an item, and how many items an agent gets of one evaluation (src/agent/client/divide-work.ts). */
+const FEWEST = 8;
+const MOST = 64;
+const ITEMS_EACH = 2;
+
+/** Each agent's: a beat every 2 s (src/store/leases), and a look every 3 s, of two reads (src/work/serve-work.ts). */
+const BEATS_PER_SECOND = 1 / 2;
+const LOOKS_PER_SECOND = 2 / 3;
+
+/** What the fleet asks of the processes that its agents share, the one that saturates first at the beginning. */
+export function loadsOf(runs: readonly RunFigures[], { agents, brickMs }: Fleet): readonly Load[] {
+  return SHARED.flatMap((role): Load | readonly [] => {
+    const cpuMs = cpuMsPerBrick(runs, role);
+    if (cpuMs === null || cpuMs === 0) return [];
+    const agentsPerCore = brickMs / cpuMs;
+    return { role, cpuMs, agentsPerCore, cores: agents / agentsPerCore };
+  }).toSorted((one, other) => one.agentsPerCore - other.agentsPerCore);
+}
+
+/** How fast the fleet goes where nothing saturates. */
+export function ratesOf({ agents, measurements, evaluationBricks, brickMs }: Fleet): Rates {
+  const bricksPerSecond = (agents * 1000) / brickMs;
+  const itemBricks = Math.min(MOST, Math.max(FEWEST, Math.ceil(evaluationBricks / (ITEMS_EACH * agents))));
+  return {
+    hours: measurements / bricksPerSecond / 3600,
+    bricksPerSecond,
+    itemBricks,
+    itemsPerSecond: bricksPerSecond / itemBricks,
+    beatsPerSecond: agents * BEATS_PER_SECOND,
+    looksPerSecond: agents * LOOKS_PER_SECOND,
+  };
+}
+
+/** Bytes of the fleet's measurements in MongoDB: documents and indexes, before any compression. */
+export function bytesOf({ documentBytes, indexes }: StoreSize, measurements: number) {
+  const indexBytes = indexes.map(({ name, keyBytes }) => ({ name, bytes: keyBytes * measurements }));
+  return { documents: documentBytes * measurements, indexes: indexBytes };
+}

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Clock ticks of a second in /proc; Linux tells this number to all programs (USER_HZ). */
+const TICKS_PER_SECOND = 100;
+
+/** What a process is here, by its command line. */
+export type Role = 'agent' | 'server' | 'plugin' | 'broker' | 'database' | 'benchmark';
+
+/** Parts of command lines, the first that fits decides. */
+const ROLES: readonly (readonly [string, Role])[] = [
+  ['scale/agent.js', 'agent'],
+  ['main.js plugin', 'plugin'],
+  [' serve --listen', 'server'],
+  ['beam.smp', 'broker'],
+  ['ferretdb', 'database'],
+];
+
+/** The role of a process; undefined for helpers of others. */
+export function roleOf(commandLine: string): Role | undefined {
+  return ROLES.find(([part]) => commandLine.includes(part))?.[1];
+}
+
+/** A process at a moment. */
+export interface ProcessFigures {
+  readonly pid: number;
+  readonly role: Role;
+  /** Processor time since its start. */
+  readonly cpuMs: number;
+  /** The most physical memory that it has had. */
+  readonly peakBytes: number;
+  /** Its share of physical memory now: pages of several processes are divided among them. */
+  readonly shareBytes: number;
+}
+
+/** Parent and processor time, from /proc/PID/stat: the name in its second field may have spaces and parentheses (proc(5)). */
+export function readStat(stat: string): { readonly parent: number; readonly cpuMs: number } {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  return { parent: field(4), cpuMs: ((field(14) + field(15)) * 1000) / TICKS_PER_SECOND };
+}
+
+/** Bytes of a line such as `VmHWM:   12345 kB`; 0 where there is none. */
+export function kilobytesIn(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024;
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // It has ended.
+    return '';
+  }
+}
+
+/**
+ * A process and all that descend from it and have a role.
+ *
+ * @param database a database that does not descend from it
+ */
+export function processesBelow(root: number, database?: number): readonly ProcessFigures[] {
+  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+  const stats = new Map(pids.map((pid) => [pid, readStat(read(pid, 'stat'))]));
+  const descends = (pid: number): boolean => {
+    const parent = stats.get(pid)?.parent ?? 0;
+    return pid === root || (parent > 1 && descends(parent));
+  };
+  const roleHere = (pid: number): Role | undefined => {
+    if (pid === root) return 'benchmark';
+    if (pid === database) return 'database';
+    return descends(pid) ? roleOf(read(pid, 'cmdline').replaceAll('\0', ' ')) : undefined;
+  };
+  return pids.flatMap((pid): ProcessFigures | readonly [] => {
+    const role = roleHere(pid);
+    if (role === undefined) return [];
+    return {
+      pid,
+      role,
+      cpuMs: stats.get(pid)?.cpuMs ?? 0,
+      peakBytes: kilobytesIn(read(pid, 'status'), 'VmHWM'),
+      shareBytes: kilobytesIn(read(pid, 'smaps_rollup'), 'Pss'),
+    };
+  });
+}

@@ -1,0 +1,45 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
+import { throwIfCancelled } from '../../src/base/cancellation.js';
+import { type System, withFingerprint } from '../../src/measurement/system.js';
+import type { WaitedItem } from './agent-messages.js';
+import { measurementOf, waitMsOf } from './bricks.js';
+
+export interface WaitingOptions {
+  readonly host: string;
+  /** Mean wait for a brick. */
+  readonly brickMs: number;
+  /** The agent's system with any run options. */
+  readonly system: System;
+  readonly onItem: (item: WaitedItem) => void;
+}
+
+/**
+ * An agent that waits instead of measuring: for all bricks that it is asked for together, as for one composite, whose measurements
+ * come all at its end.
+ */
+export function waitingAgent(agent: BenchmarkAgent, { host, brickMs, system, onItem }: WaitingOptions): BenchmarkAgent {
+  let endedMs: number | undefined;
+  return {
+    ...agent,
+    host: () => Promise.resolve(host),
+    async *measure(requests, { signal } = {}) {
+      const waits = requests.map(({ benchmark }) => waitMsOf(benchmark.signature, brickMs));
+      const startMs = performance.now();
+      const gapMs = endedMs === undefined ? undefined : startMs - endedMs;
+      await wait(
+        waits.reduce((sum, ms) => sum + ms, 0),
+        undefined,
+        { signal },
+      ).catch(() => undefined);
+      throwIfCancelled(signal);
+      endedMs = performance.now();
+      onItem({ bricks: requests.length, waitedMs: endedMs - startMs, gapMs });
+      for (const [index, request] of requests.entries()) {
+        const { runOptions } = request;
+        const measurement = measurementOf(request, withFingerprint({ ...system, runOptions }), waits[index] ?? 0);
+        yield { index, measurement };
+      }
+    },
+  };
+}
