@@ -1,5 +1,5 @@
 # The project's one image: the server, an agent, or any other command, by its arguments.
-FROM node:20-bookworm-slim AS build
+FROM node:20.19.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
@@ -9,7 +9,7 @@ RUN npm run build && npm pkg delete devDependencies peerDependenciesMeta && npm 
 # ONNX Runtime's package has libraries for every operating system.
 RUN rm -r node_modules/onnxruntime-node/bin/napi-v6/darwin node_modules/onnxruntime-node/bin/napi-v6/win32
 
-FROM node:20-bookworm-slim
+FROM node:20.19.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
@@ -17,6 +17,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/plugins dist/plugins
 COPY --from=build /app/manifests manifests
+COPY --from=build /app/docker/healthy.js docker/healthy.js
 # Data and cache folders, writable for the user that volumes are made for.
 RUN mkdir -p /home/node/.local/share/mlmodelscope /home/node/.cache/mlmodelscope && chown -R node:node /home/node
 USER node

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { inRepository } from './compose-file.js';
+
+/** What a systemd unit starts. */
+export interface Unit {
+  /** The command line behind the program, as systemd would fill it in. */
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface UnitOptions {
+  /** Stands for /etc/mlmodelscope. */
+  readonly folder: string;
+  /** Of a template. */
+  readonly instance?: string;
+  /** What its file of variables says. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Reads a unit of deploy/systemd as systemd does, as far as these units go. */
+export function readUnit(name: string, { folder, instance = '', variables }: UnitOptions): Unit {
+  const text = readFileSync(inRepository(`deploy/systemd/${name}`), 'utf8').replace(/\\\n\s*/g, '');
+  const settings = [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => ({ key, value }));
+  const valuesOf = (wanted: string): readonly string[] => {
+    return settings.filter(({ key }) => key === wanted).map(({ value }) => value);
+  };
+  const here = (path: string): string => path.replace('/etc/mlmodelscope', folder);
+  const credentials = new Map(valuesOf('LoadCredential').map((value) => value.split(':') as [string, string]));
+  const [start = ''] = valuesOf('ExecStart');
+  const args = start.split(' ').slice(1);
+  return {
+    args: args.map((word) =>
+      word
+        .replace(/^%d\/(.*)$/, (_, credential: string) => here(credentials.get(credential) ?? `no ${credential}`))
+        .replace('%i', instance)
+        .replace(/^\$\{(\w+)\}$/, (_, variable: string) => new Map(Object.entries(variables)).get(variable) ?? ''),
+    ),
+    environment: Object.fromEntries(
+      valuesOf('Environment')
+        .flatMap((value) => value.split(' '))
+        .map((assignment) => assignment.split('=') as [string, string])
+        .filter(([key]) => key.startsWith('MLMODELSCOPE_'))
+        .map(([key, value]) => [key, here(value)]),
+    ),
+  };
+}
