@@ -29,7 +29,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly machines?: MachineSpread | undefined;
 }
 
-/** A model to compose: its recipe, and what is known of the whole where that was asked for. */
+/** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
   Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'extension'>>;
 

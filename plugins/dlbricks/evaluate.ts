@@ -51,7 +51,7 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
 class Evaluating {
   readonly #results = new KnownResults();
   readonly #measuring: Measuring;
-  /** What is going to be measured already. */
+  /** Keys of the tasks that are planned already. */
   readonly #planned = new Set<string>();
   #measured = 0;
 
@@ -301,7 +301,7 @@ function unreadModel({ name, reason }: UnusableModel): ComposableModel {
   return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
 }
 
-/** Announces what is measured. */
+/** Announces the measurements. */
 function plannedEvent(plans: readonly Plan[]): EvaluationEvent {
   const phases = plans.flatMap(phasesOf);
   const toMeasure = phases.reduce((sum, { missing }) => sum + missing.length, 0);

@@ -63,12 +63,31 @@ function sameType(one: TensorType, other: TensorType): boolean {
 }
 
 /**
+ * Operators that compute an exponential function. Of large values, which another brick may have written, their results are
+ * denormal, and arithmetic with these takes up to 16 times as long (docs/measuring.md, log).
+ */
+const EXPONENTIAL: ReadonlySet<string> = new Set([
+  'Softmax',
+  'Exp',
+  'Sigmoid',
+  'Attention',
+  'MultiHeadAttention',
+  'GroupQueryAttention',
+]);
+
+/**
  * Whether any values of the right type and shape are valid. Values that must be positive or an index are made for the
  * brick.
  */
-function takesAnyValue({ elementType, fill, isGiven }: BenchmarkInput): boolean {
-  const isFree = fill.list === undefined && isGiven !== true;
+function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): boolean {
+  const isFree = role === 'activation' && fill.list === undefined && isGiven !== true;
   return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
+}
+
+/** Inputs of a brick that may be what another brick has written. */
+function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<string> {
+  const exponents = new Set(graph.nodes.flatMap((node) => (EXPONENTIAL.has(node.opType) ? node.inputs : [])));
+  return new Set(inputs.flatMap((input) => (takesAnyValue(input) && !exponents.has(input.name) ? [input.name] : [])));
 }
 
 /** Bricks one after another, each reading an output of the previous one. */
@@ -114,8 +133,9 @@ class CompositeBuilder {
       this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? 0));
     }
     const prefix = `b${index}`;
-    const chain = this.#chainFor(brick);
-    const names = this.#placeInputs(brick, chain, prefix);
+    const free = takingAnyValue(brick, model);
+    const chain = this.#chainFor(brick, free);
+    const names = this.#placeInputs(brick, chain, { prefix, free });
     const nameOf = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
     let inner = 0;
     const freshName = (): string => `${prefix}_inner${inner++}`;
@@ -132,12 +152,12 @@ class CompositeBuilder {
   }
 
   /** The chain of this brick: the last chain if the brick reads an output of the previous brick, else a new one. */
-  #chainFor(brick: Benchmark): Chain {
+  #chainFor(brick: Benchmark, free: ReadonlySet<string>): Chain {
     const last = this.#chains.at(-1);
     if (last !== undefined) {
       const justWritten = last.written.filter(({ at }) => at === last.length - 1);
       const goesOn = brick.inputs.some((input) => {
-        return input.role === 'activation' && takesAnyValue(input) && justWritten.some((one) => sameType(one, input));
+        return free.has(input.name) && justWritten.some((one) => sameType(one, input));
       });
       if (goesOn) return last;
     }
@@ -147,15 +167,18 @@ class CompositeBuilder {
   }
 
   /** Where each input of a brick comes from. */
-  #placeInputs(brick: Benchmark, chain: Chain, prefix: string): ReadonlyMap<string, string> {
+  #placeInputs(
+    brick: Benchmark,
+    chain: Chain,
+    { prefix, free }: { readonly prefix: string; readonly free: ReadonlySet<string> },
+  ): ReadonlyMap<string, string> {
     const names = new Map<string, string>();
     const taken = new Set<string>();
     for (const input of brick.inputs) {
       const name = `${prefix}_${input.name}`;
-      const written =
-        input.role === 'activation' && takesAnyValue(input)
-          ? chain.written.find((one) => sameType(one, input) && !taken.has(one.name))
-          : undefined;
+      const written = free.has(input.name)
+        ? chain.written.find((one) => sameType(one, input) && !taken.has(one.name))
+        : undefined;
       names.set(input.name, written?.name ?? name);
       if (input.role === 'weight') this.#addWeight({ ...input, name });
       else if (written !== undefined) {

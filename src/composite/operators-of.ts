@@ -9,13 +9,18 @@ export interface Operators {
   readonly standard: ReadonlySet<string>;
   /** Nodes of the graph itself. */
   readonly nodes: number;
+  /** Names of values of which nodes read only what they look up; see {@link GATHERING}. */
+  readonly gathered: ReadonlySet<string>;
 }
+
+/** Operators of ai.onnx that read only as many bytes of their first input as they write, however large the input is. */
+export const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
 
 // Field numbers of onnx.proto.
 const MODEL = { graph: 7, opsetImport: 8 } as const;
 const OPSET = { domain: 1, version: 2 } as const;
 const GRAPH = { node: 1 } as const;
-const NODE = { opType: 4, attribute: 5, domain: 7 } as const;
+const NODE = { input: 1, opType: 4, attribute: 5, domain: 7 } as const;
 const ATTRIBUTE = { graph: 6, graphs: 11 } as const;
 
 /** Subgraphs within subgraphs; no graph that a runtime takes is deeper. */
@@ -25,10 +30,16 @@ const MOST_DEPTH = 64;
 class OperatorReader {
   readonly opsets = new Map<string, number>();
   readonly standard = new Set<string>();
+  readonly #lookedUp = new Set<string>();
+  readonly #readWhole = new Set<string>();
   readonly #reader: BinaryReader;
 
   constructor(private readonly bytes: Uint8Array) {
     this.#reader = new BinaryReader(bytes);
+  }
+
+  get gathered(): ReadonlySet<string> {
+    return new Set([...this.#lookedUp].filter((name) => !this.#readWhole.has(name)));
   }
 
   /** @returns nodes of the graph itself */
@@ -85,10 +96,12 @@ class OperatorReader {
   }
 
   #readNode(end: number, depth: number): void {
+    const inputs: string[] = [];
     let opType = '';
     let domain = '';
     this.#eachField(end, (field, fieldEnd) => {
-      if (field === NODE.opType) opType = this.#textTo(fieldEnd);
+      if (field === NODE.input) inputs.push(this.#textTo(fieldEnd));
+      else if (field === NODE.opType) opType = this.#textTo(fieldEnd);
       else if (field === NODE.domain) domain = this.#textTo(fieldEnd);
       else if (field === NODE.attribute && depth < MOST_DEPTH) {
         this.#eachField(fieldEnd, (attribute, attributeEnd) => {
@@ -96,7 +109,12 @@ class OperatorReader {
         });
       }
     });
-    if (domainOf(domain) === '') this.standard.add(opType);
+    const isStandard = domainOf(domain) === '';
+    if (isStandard) this.standard.add(opType);
+    for (const [at, name] of inputs.entries()) {
+      const isLookedUp = at === 0 && isStandard && GATHERING.has(opType);
+      (isLookedUp ? this.#lookedUp : this.#readWhole).add(name);
+    }
   }
 }
 
@@ -108,5 +126,5 @@ class OperatorReader {
 export function operatorsOf(model: Uint8Array): Operators {
   const reader = new OperatorReader(model);
   const nodes = reader.readModel();
-  return { opsets: reader.opsets, standard: reader.standard, nodes };
+  return { opsets: reader.opsets, standard: reader.standard, nodes, gathered: reader.gathered };
 }

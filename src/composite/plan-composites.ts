@@ -1,5 +1,6 @@
 import { type Benchmark, inputBytes } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
+import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { meaningOf } from '../onnx/operators/operator-versions.js';
 import { isColdFootprint } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
@@ -58,20 +59,36 @@ interface Facts {
   readonly modelBytes: number;
   readonly roughMs: number;
   readonly weightBytes: number;
+  /** Of the weights, what one run reads. */
+  readonly touchedBytes: number;
   readonly activationBytes: number;
   readonly operators: Operators;
 }
 
+/** Bytes of weights that one run reads: of a table that is looked up, no more than one row for each number. */
+function touchedBytes({ inputs }: Benchmark, { gathered }: Operators): number {
+  const numbers = inputs.reduce((sum, { role, dims }) => sum + (role === 'activation' ? elementCount(dims) : 0), 0);
+  const touched = inputs.map((input) => {
+    if (input.role !== 'weight') return 0;
+    const bytes = tensorBytes(input);
+    const rows = input.dims[0] ?? 1;
+    return gathered.has(input.name) && rows > numbers ? (bytes / rows) * numbers : bytes;
+  });
+  return touched.reduce((sum, bytes) => sum + bytes, 0);
+}
+
 function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, index: number): Facts {
+  const operators = operatorsOf(benchmark.model);
   return {
     index,
     footprintBytes: context.footprintBytes,
     modelBytes,
     roughMs,
     weightBytes: inputBytes(benchmark.inputs, 'weight'),
+    touchedBytes: touchedBytes(benchmark, operators),
     // Outputs are about as large as inputs.
     activationBytes: 2 * inputBytes(benchmark.inputs, 'activation'),
-    operators: operatorsOf(benchmark.model),
+    operators,
   };
 }
 
@@ -88,6 +105,7 @@ class Collected {
   readonly #opsets = new Map<string, number>();
   readonly #standard = new Set<string>();
   #weightBytes = 0;
+  #touchedBytes = 0;
   /** Of the brick with the largest activations: the runtime's arena serves one after another. */
   #arenaBytes = 0;
   #nodes = 0;
@@ -110,14 +128,14 @@ class Collected {
     return this.#fits(brick) && this.#meansTheSame(brick.operators);
   }
 
-  #fits({ weightBytes, activationBytes, operators, roughMs }: Facts): boolean {
+  #fits({ weightBytes, touchedBytes, activationBytes, operators, roughMs }: Facts): boolean {
     const { memoryLimitBytes, runs } = this.limits;
     if (this.#roughMs + roughMs > MOST_ROUGH_MS) return false;
     const weights = this.#weightBytes + weightBytes;
     const arena = Math.max(this.#arenaBytes, activationBytes);
     if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
     if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MOST_EVENTS) return false;
-    return this.#isCold || weights + arena <= this.footprintBytes * MOST_EXCESS;
+    return this.#isCold || this.#touchedBytes + touchedBytes + arena <= this.footprintBytes * MOST_EXCESS;
   }
 
   /** Whether every operator, new or present, has the same definition in the newer opset as in its own. */
@@ -137,6 +155,7 @@ class Collected {
   add(brick: Facts): void {
     this.bricks.push(brick);
     this.#weightBytes += brick.weightBytes;
+    this.#touchedBytes += brick.touchedBytes;
     this.#arenaBytes = Math.max(this.#arenaBytes, brick.activationBytes);
     this.#nodes += brick.operators.nodes;
     this.#roughMs += brick.roughMs;
@@ -147,7 +166,7 @@ class Collected {
   }
 
   plan(): CompositePlan {
-    const ownBytes = this.#weightBytes + this.#arenaBytes;
+    const ownBytes = this.#touchedBytes + this.#arenaBytes;
     return {
       bricks: this.bricks.map(({ index }) => index),
       paddingBytes: Math.max(0, this.footprintBytes - ownBytes),

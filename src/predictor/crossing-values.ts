@@ -112,7 +112,7 @@ function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): Graph
   return { ...graph, input, node: [...casts, ...graph.node] };
 }
 
-/** What is returned instead of a value that is not: its name, its type, and the nodes that make it. */
+/** Returned instead of a value that cannot be: its name, its type, and the nodes that make it. */
 export interface Returned {
   readonly name: string;
   readonly elementType: ElementType;

@@ -95,22 +95,38 @@ function inlineTensor(weight: FillableWeight): TensorProto {
  */
 const LEAST_EXTERNAL_BYTES = 128;
 
-/** The model as a small file that refers to the file `location` beside it for its weights. */
-export function encodeExternal({ graph, weights }: FillableModel, location: string): ExternalModel {
+/**
+ * The model as a small file that refers to files beside it for its weights.
+ *
+ * @param location of the file that several weights share
+ * @param ownFileBytes weights from this size on are in a file each, `location` with a number
+ */
+export function encodeExternal(
+  { graph, weights }: FillableModel,
+  location: string,
+  ownFileBytes = Infinity,
+): ExternalModel {
   const tensors: TensorProto[] = [];
   const pieces: FilePiece[] = [];
+  const own: WeightsFile[] = [];
   let end = 0;
   for (const weight of weights) {
-    if (tensorBytes(weight) < LEAST_EXTERNAL_BYTES) {
+    const [byteLength, blocks] = [tensorBytes(weight), weightBlocks(weight)];
+    if (byteLength < LEAST_EXTERNAL_BYTES) {
       tensors.push(inlineTensor(weight));
-      continue;
+    } else if (byteLength >= ownFileBytes) {
+      const name = `${location}.${own.length}`;
+      tensors.push(externalTensor(weight, name, 0));
+      own.push({ name, byteLength, pieces: [{ offset: 0, blocks }] });
+    } else {
+      const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
+      end = offset + byteLength;
+      tensors.push(externalTensor(weight, location, offset));
+      pieces.push({ offset, blocks });
     }
-    const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
-    end = offset + tensorBytes(weight);
-    tensors.push(externalTensor(weight, location, offset));
-    pieces.push({ offset, blocks: weightBlocks(weight) });
   }
-  return { model: withInitializers(graph, tensors), files: [{ name: location, byteLength: end, pieces }] };
+  const shared = pieces.length === 0 ? [] : [{ name: location, byteLength: end, pieces }];
+  return { model: withInitializers(graph, tensors), files: [...shared, ...own] };
 }
 
 export interface InPlaceOptions {

@@ -1,25 +1,44 @@
+import { groupedBy } from '../base/grouped-by.js';
+
 /** A line of Linux's /proc/PID/maps: address range, permissions, offset, device, inode, path. Source: proc_pid_maps(5). */
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+ +(.+)$/;
+
+/** A file that a process maps. */
+export interface MappedFile {
+  readonly path: string;
+  readonly byteLength: number;
+}
 
 function hex(digits: string | undefined): number {
   return Number.parseInt(digits ?? '', 16);
 }
 
-/**
- * Whether all of a file is mapped.
- *
- * @param maps the content of /proc/PID/maps
- * @param byteLength size of the file
- */
-export function isMappedWhole(maps: string, path: string, byteLength: number): boolean {
-  const ranges = maps.split('\n').flatMap((line) => {
-    const [, from, to, offset, file] = MAPPING.exec(line) ?? [];
-    return file === path ? [{ start: hex(offset), end: hex(offset) + hex(to) - hex(from) }] : [];
+/** A mapped part of a file. */
+interface MappedRange {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The parts of files that a process maps. @param maps the content of /proc/PID/maps */
+export function mappedRanges(maps: string): readonly MappedRange[] {
+  return maps.split('\n').flatMap((line) => {
+    const [, from, to, offset, path] = MAPPING.exec(line) ?? [];
+    return path === undefined ? [] : [{ path, start: hex(offset), end: hex(offset) + hex(to) - hex(from) }];
   });
-  let mapped = 0;
-  for (const { start, end } of ranges.sort((a, b) => a.start - b.start)) {
-    if (start > mapped) return false;
-    mapped = Math.max(mapped, end);
+}
+
+function coversFrom0(ranges: readonly MappedRange[], byteLength: number): boolean {
+  let covered = 0;
+  for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
+    if (start > covered) return false;
+    covered = Math.max(covered, end);
   }
-  return mapped >= byteLength;
+  return covered >= byteLength;
+}
+
+/** Whether ranges, of one moment or of several, have all of each file. */
+export function coverWhole(ranges: readonly MappedRange[], files: readonly MappedFile[]): boolean {
+  const ofPath = groupedBy(ranges, ({ path }) => path);
+  return files.every(({ path, byteLength }) => coversFrom0(ofPath.get(path) ?? [], byteLength));
 }

@@ -13,14 +13,15 @@ export function inMemory(temporaryFolder: string): string {
 }
 
 /**
- * Whether files of so many bytes fit into memory. A runtime maps such a file as it is, while weights in the model itself are
- * parsed and copied several times, and a file on a disk is written back while others measure.
+ * Whether files of so many bytes fit into the folder in memory, and into the memory that is free. A runtime maps such a
+ * file as it is, while weights in the model itself are parsed and copied several times, and a file on a disk is written
+ * back while others measure.
  */
 export function fitsInMemory(bytes: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
     const { bavail, bsize } = statfsSync(MEMORY_FILE_SYSTEM);
-    return bavail * bsize >= bytes + SPARE_BYTES;
+    return Math.min(bavail * bsize, process.availableMemory()) >= bytes + SPARE_BYTES;
   } catch {
     return false;
   }

@@ -7,7 +7,8 @@ import { aliasedModel, encodeExternal, encodeInline, encodeInPlace, type Externa
 import { type FillableModel, type FillableWeight } from './materialize.js';
 import { fitsInMemory, inMemory } from './memory-folder.js';
 import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predictor.js';
-import { removeWhenMapped, type WatchedFile } from './remove-when-mapped.js';
+import type { MappedFile } from './mapped-ranges.js';
+import { removeWhenMapped } from './remove-when-mapped.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
@@ -59,13 +60,16 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
 /** A complete model for a predictor, and the files to remove once it is open. */
 interface FilledSource {
   readonly source: ModelSource;
-  /** The one file in memory that has all weights. */
-  readonly weightsFile?: WatchedFile;
+  /** Files in memory that have the weights. */
+  readonly weightsFiles?: readonly MappedFile[];
   readonly remove: () => void;
 }
 
 /** Models with more weights have them in a file where the predictor maps files. */
 const LEAST_MAPPED_BYTES = 16 * 2 ** 20;
+
+/** In memory, weights from this size on are in a file each, which is removed when the runtime has a copy. */
+const OWN_FILE_BYTES = 2 ** 20;
 
 function inFiles(folder: string, model: ExternalModel): FilledSource {
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -100,9 +104,9 @@ function fill(
   const weightBytes = fillable.weights.reduce((sum, weight) => sum + tensorBytes(weight), 0);
   if (predictor.mapsWeightFiles && weightBytes >= LEAST_MAPPED_BYTES && fitsInMemory(weightBytes)) {
     const folder = inMemory(temporaryFolder);
-    const model = encodeExternal(fillable, WEIGHTS_FILE);
-    const byteLength = model.files.reduce((sum, file) => sum + file.byteLength, 0);
-    return { ...inFiles(folder, model), weightsFile: { path: join(folder, WEIGHTS_FILE), byteLength } };
+    const model = encodeExternal(fillable, WEIGHTS_FILE, OWN_FILE_BYTES);
+    const weightsFiles = model.files.map(({ name, byteLength }) => ({ path: join(folder, name), byteLength }));
+    return { ...inFiles(folder, model), weightsFiles };
   }
   const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
@@ -121,11 +125,11 @@ export async function openFilledModel(
   runOptions: RunOptions,
   options: OpenFilledOptions,
 ): Promise<OpenModel> {
-  const { source, weightsFile, remove } = fill(fillable, predictor, options);
+  const { source, weightsFiles = [], remove } = fill(fillable, predictor, options);
   // A session keeps its mapping of a removed file.
   let endWatch: (() => Promise<unknown>) | undefined;
   try {
-    endWatch = weightsFile === undefined ? undefined : await removeWhenMapped(weightsFile);
+    endWatch = await removeWhenMapped(weightsFiles);
     return await predictor.open(source, runOptions);
   } finally {
     await endWatch?.();

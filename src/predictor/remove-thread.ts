@@ -1,13 +1,18 @@
 // The thread of remove-when-mapped.ts.
 import { readFileSync, rmSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isMappedWhole } from './mapped-ranges.js';
-import type { WatchedFile } from './remove-when-mapped.js';
+import { coverWhole, type MappedFile, mappedRanges } from './mapped-ranges.js';
 
-const POLL_MS = 10;
+const POLL_MS = 2;
 
-const { path, byteLength } = workerData as WatchedFile;
+const files = workerData as readonly MappedFile[];
 parentPort?.postMessage('ready');
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-while (!isMappedWhole(readFileSync('/proc/self/maps', 'utf8'), path, byteLength)) Atomics.wait(never, 0, 0, POLL_MS);
-rmSync(path, { force: true });
+const look = (): ReturnType<typeof mappedRanges> => mappedRanges(readFileSync('/proc/self/maps', 'utf8'));
+// The runtime may have packed the first weight before it is seen that the last one is mapped: two looks count together.
+let [before, now] = [look(), look()];
+while (!coverWhole([...before, ...now], files)) {
+  Atomics.wait(never, 0, 0, POLL_MS);
+  [before, now] = [now, look()];
+}
+for (const { path } of files) rmSync(path, { force: true });

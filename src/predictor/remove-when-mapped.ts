@@ -1,13 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { MappedFile } from './mapped-ranges.js';
 
-/** Data of the thread that watches. */
-export interface WatchedFile {
-  readonly path: string;
-  readonly byteLength: number;
-}
-
-/** Smaller files are not worth a thread. */
+/** Smaller weights are not worth a thread. */
 const LEAST_BYTES = 64 * 2 ** 20;
 
 /**
@@ -17,17 +12,19 @@ const LEAST_BYTES = 64 * 2 ** 20;
 const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';
 
 /**
- * Removes a file of weights as soon as this process has mapped all of it. A runtime maps all weights, and then packs one
- * after another into memory of its own and lets go of its mapping. So the memory of each is free again when it is packed,
- * and not only when all are. Where the runtime does otherwise, nothing happens.
+ * Removes files of weights as soon as this process has mapped all of them. A runtime maps all weights, and then packs one
+ * after another into memory of its own and lets go of its mapping. The memory of a removed file is free when nothing of it
+ * is mapped any more, so a large weight has a file of its own: its memory is free when it is packed, and not only when all
+ * are. Where the runtime does otherwise, nothing happens.
  *
  * A thread does it, since the runtime does not return before. It is ready when this resolves.
  *
  * @returns ends the watch
  */
-export async function removeWhenMapped(file: WatchedFile): Promise<() => Promise<unknown>> {
-  if (!KNOWS_PAGES || file.byteLength < LEAST_BYTES) return () => Promise.resolve();
-  const thread = new Worker(new URL('./remove-thread.js', import.meta.url), { workerData: file });
+export async function removeWhenMapped(files: readonly MappedFile[]): Promise<() => Promise<unknown>> {
+  const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (!KNOWS_PAGES || bytes < LEAST_BYTES) return () => Promise.resolve();
+  const thread = new Worker(new URL('./remove-thread.js', import.meta.url), { workerData: files });
   // A watch that fails removes nothing.
   thread.on('error', () => {});
   await once(thread, 'message').catch(() => {});

@@ -1,10 +1,10 @@
-import envPaths from 'env-paths';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { encodeModel } from '../onnx/write/write-model.js';
 import { writeFileAtomically } from '../base/atomic-file.js';
 import { makeFolder, OWNER_ONLY } from '../base/make-folder.js';
+import { defaultCacheDir } from './cache-folder.js';
 import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
 export interface EnsureOptions {
@@ -13,12 +13,6 @@ export interface EnsureOptions {
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
   /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
   readonly cacheDir?: string | undefined;
-}
-
-/** The folder of models that can be made again: MLMODELSCOPE_CACHE, else a folder in the user's cache. */
-export function defaultCacheDir(environment: Readonly<NodeJS.ProcessEnv> = process.env): string {
-  const chosen = environment['MLMODELSCOPE_CACHE'];
-  return chosen === undefined || chosen === '' ? envPaths('mlmodelscope', { suffix: '' }).cache : path.resolve(chosen);
 }
 
 /**

@@ -87,7 +87,7 @@ export function transpose(x: Value, perm: readonly number[]): Value {
   return x.graph.apply('Transpose', [x], { elementType: x.elementType, dims }, [ints('perm', perm)]);
 }
 
-/** In `shape`, 0 keeps the dimension, so that it may be symbolic, and -1 takes what is left. */
+/** In `shape`, 0 keeps the dimension, so that it may be symbolic, and -1 takes the remaining elements. */
 export function reshape(x: Value, shape: readonly number[]): Value {
   const kept = (axis: number): boolean => shape[axis] === 0;
   const elements = x.dims.reduce<number>((product, _, axis) => (kept(axis) ? product : product * fixed(x, axis)), 1);

@@ -96,7 +96,7 @@ export const hideOthers: Layer = (visible) => {
 };
 
 /**
- * Hides what is padding or comes later. Made from the mask's own shape, so that no constant bounds the sequence and no
+ * Hides padding and later positions. Made from the mask's own shape, so that no constant bounds the sequence and no
  * integer is computed at run time.
  */
 export function causalBias(mask: Value): Value {

@@ -104,6 +104,15 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
   });
 
+  test('makes the values of which a brick computes an exponential function: those of another one may be too large', () => {
+    const inputOf = (opType: string): string | undefined => {
+      const { benchmark } = compositeOf([unary('Relu'), unary(opType)], 0);
+      const { nodes } = parseModel(benchmark.model, 'composite').graph;
+      return nodes.find(({ name }) => name === 'b1.0')?.inputs[0];
+    };
+    assert.deepEqual(['Tanh', 'Softmax', 'Exp', 'Sigmoid'].map(inputOf), ['b0_y', 'b1_x', 'b1_x', 'b1_x']);
+  });
+
   test('has idle nodes of two numbers of inputs, one right after another, and after another node with no work', () => {
     const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
     const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;

@@ -29,6 +29,21 @@ describe('operators of a file', () => {
     assert.deepEqual(standard, new Set(['If', 'Tanh']));
   });
 
+  test('say of which values only a part is read: first inputs of lookups that no other node reads', () => {
+    const branch = graph({ node: [node('Tanh', ['tied'], ['t'])], output: [value('t')] });
+    const bytes = model({
+      node: [
+        node('Gather', ['table', 'i'], ['a']),
+        node('GatherND', ['tied', 'i'], ['b']),
+        node('Add', ['a', 'b'], ['y']),
+        node('If', ['c'], ['z'], [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)]),
+      ],
+      input: [value('table', [9]), value('tied', [9]), value('i', [1], 'int64'), value('c', [1], 'bool')],
+      output: [value('y', [1]), value('z', [9])],
+    });
+    assert.deepEqual([...operatorsOf(bytes).gathered], ['table']);
+  });
+
   test('are refused where a field ends after the message around it', () => {
     // Field 7, the graph, of 5 bytes, where 2 are left.
     assert.throws(() => operatorsOf(Uint8Array.of(0x3a, 5, 0, 0)));

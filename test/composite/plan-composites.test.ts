@@ -102,6 +102,23 @@ describe('bricks that go into one graph', () => {
     assert.equal(padding({ footprintMib: 48, weightMib: 100 }), 0);
   });
 
+  test('count of a table the rows that are looked up, since no more of it passes through the caches', () => {
+    const rows = (4 * MIB) / 4;
+    const lookup = (index: number): BrickInContext => {
+      const benchmark = benchmarkOf({
+        inputs: { table: { dims: [rows, 1], role: 'weight' }, i: { dims: [1 + index], elementType: 'int64' } },
+        nodes: [{ opType: 'Gather', inputs: ['table', 'i'], outputs: ['y'] }],
+        outputs: ['y'],
+      });
+      return { ...brick({ footprintMib: 4 }), benchmark };
+    };
+    const [plan, ...others] = planComposites([0, 1, 2].map(lookup), LIMITS);
+    assert.deepEqual([plan?.bricks, others], [[0, 1, 2], []]);
+    assert.equal(Math.round((plan?.paddingBytes ?? 0) / MIB), 4);
+    // In memory, tables count whole: one fits beside the 256 MiB of the runtime.
+    assert.deepEqual(groupsOf([0, 1].map(lookup), { memoryLimitBytes: 270 * MIB }), [[0], [1]]);
+  });
+
   test('are found in a time that grows with their number, not with its square', () => {
     const bricks = Array.from({ length: 20_000 }, (_, index) => brick({ footprintMib: index % 2 === 0 ? 48 : 16 }));
     assert.equal(groupsOf(bricks.slice(0, 2)).length, 2);

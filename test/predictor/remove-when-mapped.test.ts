@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
-import { isMappedWhole } from '../../src/predictor/mapped-ranges.js';
+import { coverWhole, type MappedFile, mappedRanges } from '../../src/predictor/mapped-ranges.js';
 import { inMemory } from '../../src/predictor/memory-folder.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';
 import { onnxRuntimePredictor } from '../../src/predictor/onnxruntime/predictor.js';
@@ -28,8 +28,28 @@ describe('a file is mapped whole', () => {
     ['nor where nothing of it is mapped', '/dev/shm/c/weights.bin', 1, false],
   ];
   for (const [what, path, byteLength, expected] of cases) {
-    test(what, () => assert.equal(isMappedWhole(MAPS, path, byteLength), expected));
+    test(what, () => assert.equal(coverWhole(mappedRanges(MAPS), [{ path, byteLength }]), expected));
   }
+
+  test('with others, where each of them is', () => {
+    const [whole, none] = ['a', 'c'].map((name) => ({ path: `/dev/shm/${name}/weights.bin`, byteLength: 1 })) as [
+      MappedFile,
+      MappedFile,
+    ];
+    assert.deepEqual(
+      [[whole], [none], [whole, none], []].map((files) => coverWhole(mappedRanges(MAPS), files)),
+      [true, false, false, true],
+    );
+  });
+
+  test('where two moments together have all of it', () => {
+    const [, first = '', second = ''] = MAPS.split('\n', 3).reverse();
+    const file = { path: '/dev/shm/a/weights.bin', byteLength: 0x4800 };
+    assert.deepEqual(
+      [first, second, `${first}\n${second}\n`].map((maps) => coverWhole(mappedRanges(maps), [file])),
+      [false, false, true],
+    );
+  });
 });
 
 const canWatch = process.platform === 'linux' && process.arch === 'x64' && existsSync('/dev/shm');
@@ -60,12 +80,14 @@ describe('weights in memory', { skip: canWatch ? false : 'needs Linux on x64' },
     assert.equal(basename(inMemory(temporaryFolder)), basename(temporaryFolder));
     const real = onnxRuntimePredictor();
     let isThere: boolean | undefined;
+    let mapped = '';
     const predictor: Predictor = {
       ...real,
       async open(source, options) {
         assert.ok(existsSync(file));
         const open = await real.open(source, options);
         isThere = existsSync(file);
+        mapped = readFileSync('/proc/self/maps', 'utf8');
         return open;
       },
     };
@@ -78,6 +100,9 @@ describe('weights in memory', { skip: canWatch ? false : 'needs Linux on x64' },
     try {
       const early = await outputOf(predictor);
       assert.equal(isThere, false);
+      // The session keeps the weights that it does not pack. The memory of a removed file is free when no part of it is mapped.
+      assert.ok(mapped.includes(`${file} (deleted)`));
+      assert.ok(!mapped.includes(`${file}.`));
       assert.deepEqual(early, await outputOf({ ...real, mapsWeightFiles: false }));
     } finally {
       rmSync(temporaryFolder, { recursive: true });

@@ -9,7 +9,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../../src/base/errors.js';
 import { encodeModel } from '../../src/onnx/write/write-model.js';
-import { defaultCacheDir, ensureZooModel } from '../../src/zoo/cache.js';
+import { ensureZooModel } from '../../src/zoo/cache.js';
+import { defaultCacheDir } from '../../src/zoo/cache-folder.js';
 import { buildZooModel, ZOO_VERSION } from '../../src/zoo/zoo.js';
 
 const SMALL = 'squeezenet1.1';

@@ -5,7 +5,7 @@ type Graph = Model['graph'];
 
 /**
  * Blocks of nodes, one after another, that do the same: the layers of a decoder. Each reads only itself, the one
- * before, and what is before all.
+ * before, and the layers before all of them.
  */
 export interface RepeatedBlocks {
   /** Index of the first block's first node. */

@@ -1,8 +1,5 @@
-import { type LayerGraph, type Node, readNames, tensorBytes } from '../../../src/plugin-api.js';
+import { GATHERING, type LayerGraph, type Node, readNames, tensorBytes } from '../../../src/plugin-api.js';
 import { lastUses } from '../cut/last-uses.js';
-
-/** Operators that read only as many bytes of their first input as they write, however large the input is. */
-const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
 
 function outputBytes(graph: LayerGraph, { outputs }: Node): number {
   return outputs.reduce((sum, name) => {

@@ -7,7 +7,7 @@ import type { PreparedModel, prepareModel } from './prepare-model.js';
 export interface Preparing {
   readonly settings: CutSettings;
   readonly agent: BenchmarkAgent;
-  /** What is done with each. */
+  /** The work on each model. */
   readonly prepare: typeof prepareModel;
   readonly signal: AbortSignal;
   /** Called before each model. @param done how many are done already */

@@ -47,7 +47,7 @@ export function largestInitializerBytes({ graph }: Model): number {
 }
 
 /**
- * What is left out of a model before it is optimized; looks at its graph only.
+ * The layers that are left out of a model before it is optimized. Only the graph decides.
  *
  * @returns undefined where the whole is to be optimized
  */

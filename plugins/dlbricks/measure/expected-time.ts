@@ -12,7 +12,7 @@ const MS_PER_MODEL = 300;
 /** Weights are filled, written, and read by the runtime. */
 const WEIGHT_BYTES_PER_MS = 5e5;
 
-/** What is run, in order of magnitude. */
+/** The work of a benchmark, in order of magnitude. */
 interface Work {
   /** Of one run, ms. */
   readonly roughMs: number;

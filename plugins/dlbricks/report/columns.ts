@@ -9,7 +9,7 @@ export interface Row {
   readonly report: Report;
 }
 
-/** The rows of one or more reports; what is of one model stands together. */
+/** The rows of one or more reports; the rows of a model stand together. */
 export function rowsOf(reports: readonly Report[]): readonly Row[] {
   const rows = reports.flatMap((report) => report.models.map((model) => ({ model, report })));
   if (reports.length === 1) return rows;

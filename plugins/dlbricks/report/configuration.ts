@@ -11,7 +11,7 @@ export function isAlike(reports: readonly Report[], of: (report: Report) => unkn
   return new Set(reports.map(of)).size <= 1;
 }
 
-/** What tells a report apart from the others of a command, in words: "batch 1, 2 threads". */
+/** The settings by which a report differs from the others of a command, in words: "batch 1, 2 threads". */
 export function configurationOf(report: Report, among: readonly Report[]): string {
   const { evaluation, settings, system } = report;
   const parts = [

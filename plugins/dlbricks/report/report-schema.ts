@@ -169,7 +169,7 @@ const costsSchema = z
     bricks_first_seconds: seconds.describe("Each brick's first measurement"),
     bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
     models_first_seconds: seconds.describe("Each whole model's first measurement"),
-    models_again_seconds: seconds.describe('Its repetition'),
+    models_again_seconds: seconds.describe("Each whole model's second measurement"),
     known_seconds: seconds.describe(
       'Part of these for measurements that the store had already, by their recorded cost',
     ),

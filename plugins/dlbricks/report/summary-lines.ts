@@ -1,4 +1,5 @@
 import { oneLine } from '../../../src/plugin-api.js';
+import { MOST_OCCASIONS } from '../measure/tasks.js';
 import { configurationOf, cutOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { counted, formatMs, gigabytes, percent, relative, UNKNOWN } from './words.js';
@@ -7,7 +8,7 @@ import { counted, formatMs, gigabytes, percent, relative, UNKNOWN } from './word
 const WIDE_INTERVAL = 0.2;
 
 const LIMITS = {
-  occasions: 'they reached the limit of repetitions',
+  occasions: `each of their bricks was measured on ${MOST_OCCASIONS} occasions, the limit`,
   time: 'the time for repeating ran out; --repeat-limit (repeat_limit in manifests) allows more',
 } as const;
 
@@ -128,7 +129,7 @@ function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wi
     lines.push(`measuring each whole model once takes ${times}, everything included`);
   }
   const others: readonly [number | null, string][] = [
-    [ratios.as_run, 'with all repetitions'],
+    [ratios.as_run, 'with every occasion'],
     [ratios.paper, "of one run of each (the paper's ratio)"],
   ];
   const told = others.flatMap(([value, name]) => (value === null ? [] : [`${value.toFixed(2)} ${name}`]));
@@ -196,7 +197,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
   ];
 }
 
-/** What reports of several configurations have in common, then what is to say of each. */
+/** The lines that reports of several configurations have in common, then the lines of each. */
 function linesOfSeveral(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
   const [first] = reports;
   if (first === undefined) return [];

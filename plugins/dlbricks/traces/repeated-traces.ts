@@ -19,7 +19,7 @@ function contentOf(model: TracedModel): string {
 
 /**
  * Leaves out what holds only traces that others hold: by the ids of the traces, which every format keeps, and by their
- * content where they have none. What is from more traces counts first.
+ * content where they have none. Layers of more traces count first.
  *
  * @param models all of one system
  */

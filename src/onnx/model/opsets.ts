@@ -84,7 +84,7 @@ function checkOpset(domain: string, version: number, source: string): void {
   const problem = version > supported.newest ? 'newer' : 'older';
   throw new PlatformError(
     'model',
-    `${source}: opset ${version} of ${domainLabel(domain)} is ${problem} than what is supported ` +
+    `${source}: opset ${version} of ${domainLabel(domain)} is ${problem} than the supported ones ` +
       `(${supported.oldest} to ${supported.newest}). Convert the model with onnx.version_converter, or export it again.`,
   );
 }
@@ -99,7 +99,7 @@ export function checkedIrVersion(irVersion: bigint, source: string): number {
   if (irVersion <= NEWEST_IR_VERSION) return Number(irVersion);
   throw new PlatformError(
     'model',
-    `${source}: ONNX IR version ${irVersion} is newer than what is supported (up to ${NEWEST_IR_VERSION}). ` +
+    `${source}: ONNX IR version ${irVersion} is newer than the supported ones (up to ${NEWEST_IR_VERSION}). ` +
       'Export the model with an older version of the exporter.',
   );
 }

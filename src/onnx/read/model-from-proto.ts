@@ -23,7 +23,7 @@ const LEAST_IR_VERSION = 4;
  * Makes a model of a stripped ModelProto: functions inlined, constants as initializers, nodes in topological order, and
  * no unused parts except inputs.
  *
- * @throws PlatformError 'model' naming what is wrong with the graph
+ * @throws PlatformError 'model' that names the problem of the graph
  */
 export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
   const source = tensors.source.name;

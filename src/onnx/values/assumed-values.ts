@@ -20,7 +20,7 @@ export interface AssumedInput {
   readonly values: string;
 }
 
-/** What is assumed of inputs whose values may decide what is computed: masks, indices, lengths, sizes, boxes. */
+/** Assumed values of inputs that may decide what the model computes: masks, indices, lengths, sizes, boxes. */
 export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
   const typed = typedGraph(graph);
   return graph.inputs.flatMap((name) => {

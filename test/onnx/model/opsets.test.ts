@@ -53,7 +53,7 @@ describe('what is supported is what the installed runtime takes', () => {
 
 describe('a version that is not supported names file, domain and version', () => {
   const wrong: [Versions, RegExp][] = [
-    [{ version: 0 }, /^m\.onnx: opset 0 of ai\.onnx is older than what is supported \(1 to \d+\)/],
+    [{ version: 0 }, /^m\.onnx: opset 0 of ai\.onnx is older than the supported ones \(1 to \d+\)/],
     [{ version: 99 }, /^m\.onnx: opset 99 of ai\.onnx is newer/],
     [{ domain: 'com.microsoft', opType: 'Gelu', version: 2 }, /opset 2 of "com\.microsoft" is newer/],
     [{ irVersion: 99 }, /IR version 99 is newer/],

@@ -8,6 +8,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
+import { near } from '../../support/near.js';
 
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 
@@ -35,10 +36,6 @@ async function run(
   const { signal } = new AbortController();
   const whole = { signal, onEvent: (event: EvaluationEvent) => void events.push(event), ...context };
   return { result: await evaluate({ ...request, ...changes }, whole), events };
-}
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * expected, `${actual} is not ${expected}`);
 }
 
 /** The notes of an evaluation on further occasions. */

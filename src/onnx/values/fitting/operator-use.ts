@@ -1,6 +1,6 @@
 import type { Node } from '../../model/model.js';
 
-/** An input of an operator whose values are made up, and what is known of the values around it. */
+/** An input of an operator whose values are made up, and the known facts about the values around it. */
 export interface OperatorUse {
   readonly node: Node;
   /** Elements of the input. */

@@ -10,6 +10,7 @@ import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js'
 import { perCopy, type Spread } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import { near } from '../../../support/near.js';
 
 const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
 
@@ -44,10 +45,6 @@ function measured(results: Readonly<Record<number, readonly number[] | Failure>>
 }
 
 const always = (ms: number): number[] => Array.from({ length: 5 }, () => ms);
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * Math.max(1, expected), `${actual}`);
-}
 
 const crashed: Failure = { kind: 'failure', reason: 'crashed', message: 'signal 11' };
 

@@ -18,10 +18,7 @@ import {
   recipeTogether,
   surrounded,
 } from '../support/measured-bricks.js';
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 const [LEAVING, STAYING] = [50, 51];
 

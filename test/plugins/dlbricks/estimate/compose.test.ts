@@ -7,6 +7,7 @@ import { type Observations, observationsOf } from '../../../../plugins/dlbricks/
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
+import { near } from '../../../support/near.js';
 
 interface Graph {
   /** For each sequence the number of its brick. */
@@ -34,10 +35,6 @@ function measured(...results: readonly (number | Extract<Outcome, { kind: 'failu
     return [sampleMeasurement(index, { outcome })];
   });
   return observationsOf(measurements);
-}
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9 * Math.max(1, expected), `${actual}`);
 }
 
 const chain: Graph = {

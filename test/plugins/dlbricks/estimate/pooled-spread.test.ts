@@ -8,10 +8,7 @@ import {
   studentQuantile,
 } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { normalNumbers, uniformNumbers } from '../support/noise.js';
-
-function near(actual: number | undefined, expected: number, tolerance = 1e-9): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 /** The 0.975 quantile of the standard normal distribution, from any table. */
 const NORMAL = 1.96;

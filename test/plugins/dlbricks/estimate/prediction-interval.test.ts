@@ -7,10 +7,7 @@ import { observationsOf } from '../../../../plugins/dlbricks/estimate/observatio
 import { marginOf, type Spread, studentQuantile } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf, surrounded } from '../support/measured-bricks.js';
 import { normalNumbers } from '../support/noise.js';
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 /** Latencies in ms, and how often each brick stands in its model. */
 const BRICKS_MS = [8, 5, 3, 2, 1, 0.5, 0.2, 0.1];

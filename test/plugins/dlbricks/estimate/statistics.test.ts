@@ -14,10 +14,7 @@ import {
 } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { trimmedMean } from '../../../../src/measurement/trimmed-mean.js';
 import { normalNumbers } from '../support/noise.js';
-
-function near(actual: number | undefined, expected: number, tolerance = 1e-9): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 const samples = fc.array(fc.double({ min: 0.001, max: 1000, noNaN: true }), { minLength: 1, maxLength: 60 });
 

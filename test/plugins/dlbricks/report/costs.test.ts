@@ -6,10 +6,7 @@ import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { COSTS, endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
-
-function near(actual: number | null | undefined, expected: number): void {
-  assert.ok(typeof actual === 'number' && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 /** A brick that takes so long in each of its `count` sequences. */
 function part(brick: number, ms: number | undefined, count: number): BrickShare {
@@ -128,7 +125,7 @@ describe('what people read of costs', () => {
     );
     assert.match(
       text,
-      /^whole models over bricks: 2\.09 with all repetitions, 5\.00 of one run of each \(the paper's ratio\)$/m,
+      /^whole models over bricks: 2\.09 with every occasion, 5\.00 of one run of each \(the paper's ratio\)$/m,
     );
   });
 

@@ -145,7 +145,10 @@ describe('what people read of it', () => {
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
     assert.match(text, /wider than --target-error allows: missed: .*--repeat-limit/);
-    assert.match(text, /wider than --target-error allows: worn: they reached the limit of repetitions/);
+    assert.match(
+      text,
+      /wider than --target-error allows: worn: each of their bricks was measured on 5 occasions, the limit/,
+    );
     assert.doesNotMatch(text, /wider than .*: .*hit/);
   });
 

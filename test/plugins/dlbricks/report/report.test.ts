@@ -12,10 +12,7 @@ import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
-
-function near(actual: number | null | undefined, expected: number): void {
-  assert.ok(typeof actual === 'number' && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
-}
+import { near } from '../../../support/near.js';
 
 /** 9 % too slow, and 4 % too fast; each was measured again. */
 const slow: ModelResult = {
