@@ -2,21 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ResolveModel } from '../agent/services/predict-service.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { connectAgent } from '../agent/client/agent-client.js';
-import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import { runOptionsOf } from '../measurement/system.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
-import { loadModel } from '../registry/load-model.js';
-import { resolvePredictionModel } from '../registry/resolve-prediction-model.js';
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
-import { openStore } from '../store/open-store.js';
 import type { ResultStore } from '../store/result-store.js';
-import { openQueue } from '../work/open-queue.js';
 import type { WorkQueue } from '../work/work-queue.js';
-import { defaultCacheDir } from '../zoo/cache.js';
+import { defaultCacheDir } from '../zoo/cache-folder.js';
 import { createProgress } from './progress.js';
 import { NO_SECURITY, type Security } from './security.js';
 import type { Terminal } from './terminal.js';
@@ -37,7 +31,10 @@ export interface OwnedHost extends CommandHost {
 /** Settings that every agent can describe itself with. */
 const ANY_RUN_OPTIONS = runOptionsOf(1);
 
-/** The host of commands on this machine: real streams, the real store, an agent here or elsewhere. */
+/**
+ * The host of commands on this machine: real streams, the real store, an agent here or elsewhere. It loads what a command
+ * asks for, and no more: loading takes most of the time of a short command.
+ */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed last, since the spans of all others go there. */
@@ -63,8 +60,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     let address = server;
     if (address === undefined) {
-      // Most commands start no agent, and loading one takes as long as they do.
       const { startAgent } = await import('../agent/services/server.js');
+      const { resolvePredictionModel } = await import('../registry/resolve-prediction-model.js');
       const resolveModel: ResolveModel = (name, version, { name: ownFramework, version: frameworkVersion }) => {
         const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
         return resolvePredictionModel(name, version, { runsOn });
@@ -73,6 +70,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       closers.push(() => agent.close());
       address = agent.address;
     }
+    const { connectAgent } = await import('../agent/client/agent-client.js');
+    const { cacheOptimizedGraphs } = await import('../agent/client/optimized-graph-cache.js');
     // An agent that was started for this command alone needs no token.
     const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
@@ -98,6 +97,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     progress: (quiet) => (shown = createProgress(terminal, quiet)),
     connect,
     openStore: async (uri, access) => {
+      const { openStore } = await import('../store/open-store.js');
       const store = await openStore(uri, {
         ...access,
         onWarning: (message) => warn(`warning: ${message}`),
@@ -109,6 +109,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       return store;
     },
     openQueue: async (uri) => {
+      const { openQueue } = await import('../work/open-queue.js');
       const queue = await openQueue(uri, {
         onWarning: (message) => warn(`warning: ${message}`),
         caPem: security.client.caPem,
@@ -116,7 +117,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       closers.push(() => queue.close());
       return queue;
     },
-    loadModel,
+    loadModel: async (reference, options) => {
+      const { loadModel } = await import('../registry/load-model.js');
+      return loadModel(reference, options);
+    },
     setExitCode: (code) => {
       exitCode = code;
     },

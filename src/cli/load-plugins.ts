@@ -76,7 +76,7 @@ export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptio
     ...(await foldersIn(BUILT_IN)).map((path) => [path, () => path] as const),
     ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => mainOf(path)] as const),
     ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
-    ...paths.map((path) => [path, () => resolve(path)] as const),
+    ...[...new Map(paths.map((path) => [resolve(path), path]))].map(([file, path]) => [path, () => file] as const),
   ];
   const plugins = new Map<string, Plugin>();
   for (const [place, find] of places) {

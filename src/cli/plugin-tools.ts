@@ -7,7 +7,7 @@ import type { ClientSecurity } from '../rpc/security.js';
 import type { ResultStore } from '../store/result-store.js';
 import { queuedAgent } from '../work/queued-agent.js';
 import type { WorkQueue } from '../work/work-queue.js';
-import { defaultCacheDir } from '../zoo/cache.js';
+import { defaultCacheDir } from '../zoo/cache-folder.js';
 
 /** An agent whose optimized graphs are kept in the user's cache. */
 export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {

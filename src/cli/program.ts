@@ -1,20 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
-import { registerAgentCommand } from './commands/agent.js';
-import { registerAnalyzeCommand } from './commands/analyze.js';
-import { registerCompletionCommand } from './commands/completion.js';
-import { registerEvaluateCommand } from './commands/evaluate.js';
-import { registerEvaluationsCommand } from './commands/evaluations.js';
-import { registerModelsCommand } from './commands/models.js';
-import { registerPluginCommand } from './commands/plugin.js';
-import { registerPredictCommand } from './commands/predict.js';
-import { registerQueueCommand } from './commands/queue.js';
-import { registerRegistryCommand } from './commands/registry.js';
-import { registerServeCommand } from './commands/serve.js';
-import { registerStoreCommand } from './commands/store.js';
-import { registerTraceCommand } from './commands/trace.js';
-import { registerVersionCommand } from './commands/version.js';
-import { registerZooCommand } from './commands/zoo.js';
+import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
 import { PLATFORM_VERSION } from './platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
@@ -46,8 +32,8 @@ function traceUrlTemplateOption(text: string): string {
   throw new InvalidArgumentError(`expected ${TRACE_URL_TEMPLATE}`);
 }
 
-/** The whole command line. */
-export function createProgram(host: OwnedHost, terminal: Terminal, plugins: readonly Plugin[]): Command {
+/** The command line without its commands. */
+export function createProgram(host: OwnedHost, terminal: Terminal): Command {
   const program = new Command('mlmodelscope')
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
     .version(PLATFORM_VERSION)
@@ -72,24 +58,29 @@ export function createProgram(host: OwnedHost, terminal: Terminal, plugins: read
   program.hook('preAction', async () =>
     host.secure(await loadSecurity(program.opts(), process.env, (line) => host.warn(line))),
   );
-  for (const plugin of plugins) plugin.registerCommand?.(program, host);
-  registerServeCommand(program, host, plugins);
-  registerAgentCommand(program, host);
-  registerPluginCommand(program, host, plugins);
-  registerEvaluateCommand(program, host, plugins);
-  registerEvaluationsCommand(program, host, plugins);
-  registerAnalyzeCommand(program, host, plugins);
-  registerPredictCommand(program, host);
-  registerRegistryCommand(program, host);
-  registerModelsCommand(program, host);
-  registerZooCommand(program, host);
-  registerStoreCommand(program, host);
-  registerQueueCommand(program, host);
-  registerTraceCommand(program, host);
-  registerCompletionCommand(program, host);
-  registerVersionCommand(program, host, plugins);
-  inheritSettings(program);
   return program;
+}
+
+/**
+ * Adds the command that is called, or all commands where none is or the name is not known.
+ *
+ * @param called name of the command
+ * @param loadPlugins called where plugins are needed
+ */
+export async function addCommands(
+  program: Command,
+  called: string | undefined,
+  host: OwnedHost,
+  loadPlugins: () => Promise<readonly Plugin[]>,
+): Promise<void> {
+  const builtIn = BUILT_IN_COMMANDS.find(({ name }) => name === called);
+  const plugins = builtIn !== undefined && builtIn.needs === undefined ? [] : await loadPlugins();
+  const isAlone = builtIn !== undefined && builtIn.needs !== 'commands';
+  if (!isAlone) for (const plugin of plugins) plugin.registerCommand?.(program, host);
+  const isOfPlugin = program.commands.some((command) => command.name() === called);
+  const wanted = isAlone ? [builtIn] : isOfPlugin ? [] : BUILT_IN_COMMANDS;
+  for (const { load } of wanted) (await load())(program, host, plugins);
+  inheritSettings(program);
 }
 
 /** Commander copies these settings only to subcommands that are made by `.command()` after they were set. */

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
+import type { Plugin } from '../evaluation/plugin.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
@@ -9,8 +10,7 @@ import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
 import { applyConfiguration, configurationFile } from './configuration.js';
 import { commandFailureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
-import { loadPlugins, pluginPaths } from './load-plugins.js';
-import { createProgram, type GlobalOptions } from './program.js';
+import { addCommands, createProgram, type GlobalOptions } from './program.js';
 import type { Terminal } from './terminal.js';
 
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
@@ -23,13 +23,18 @@ function useTraceUrlTemplate(template: string, onWarning: (message: string) => v
   onWarning('--trace-url-template has no effect, because traces are sent nowhere; set OTEL_EXPORTER_OTLP_ENDPOINT');
 }
 
+async function pluginsFor(argv: readonly string[], onWarning: (message: string) => void): Promise<readonly Plugin[]> {
+  const { loadPlugins, pluginPaths } = await import('./load-plugins.js');
+  const folder = join(dirname(configurationFile(process.env)), 'plugins');
+  return await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
+}
+
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
     const onWarning = (message: string): void => host.warn(`warning: ${message}`);
-    const folder = join(dirname(configurationFile(process.env)), 'plugins');
-    const plugins = await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
-    const program = createProgram(host, terminal, plugins);
-    program.parseOptions([...argv]);
+    const program = createProgram(host, terminal);
+    const [called] = program.parseOptions([...argv]).operands;
+    await addCommands(program, called, host, () => pluginsFor(argv, onWarning));
     const { traceLevel, traceUrlTemplate } = program.opts<GlobalOptions>();
     if (traceUrlTemplate !== undefined) useTraceUrlTemplate(traceUrlTemplate, onWarning);
     const parse = (): Promise<unknown> => program.parseAsync(argv, { from: 'user' });

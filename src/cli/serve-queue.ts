@@ -18,8 +18,8 @@ export async function serveQueue(
   host: OwnedHost,
   signal: AbortSignal,
 ): Promise<void> {
-  const { token } = host.security.server;
-  const agent = connectAgent(await running.openDoor(), { security: { token } });
+  const { address, token } = await running.openDoor();
+  const agent = connectAgent(address, { security: { token } });
   try {
     const system = await classOfAgent(agent);
     host.print(`takes work for systems ${system.slice(0, 8)}\n`);

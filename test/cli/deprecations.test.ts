@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deadline } from './support/command.js';
-import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { chain, LAYER_CUT, MEASURED_ONCE, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 /** Node ends a process that uses what is deprecated, instead of warning its user. */
@@ -11,7 +11,8 @@ describe('what Node is going to remove', deadline, () => {
   it('is used by no command that measures, stores, serves or looks into a store', async (t) => {
     const place = await workplaceHere(t);
     await place.write('model.onnx', chain(['Relu']));
-    const manifest = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', models: ['model.onnx'] };
+    const header = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0' };
+    const manifest = { ...header, models: ['model.onnx'], settings: MEASURED_ONCE, protocol: { runs: 3, min_runs: 1 } };
     await place.write('evaluation.yml', JSON.stringify(manifest));
     for (const args of [
       ['latency', 'model.onnx', ...QUICK],

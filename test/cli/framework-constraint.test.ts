@@ -16,6 +16,7 @@ const EVALUATION = `dlspec: evaluation/v1
 name: exact
 version: 1.0.0
 models: [exact.yml]
+settings: { repeat_limit: 0, remeasure: none }
 protocol: { runs: 3, warmup_runs: 0 }
 `;
 

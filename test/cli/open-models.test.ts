@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { floats, model, node, value } from '../onnx/protos.js';
 import { deadline, type Workplace } from './support/command.js';
 import { reportIn } from './support/report.js';
-import { QUICK } from './support/tiny-models.js';
+import { MEASURED_ONCE, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 /** A lookup, to which a value of the same shape is added that is made of the shape. */
@@ -32,7 +32,7 @@ async function placeWith(t: Parameters<typeof workplaceHere>[0], settings: Reado
     models: ['lookup.onnx'],
     dimensions: { rows: 5 },
     protocol: { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 },
-    settings,
+    settings: { ...MEASURED_ONCE, ...settings },
   };
   return { place, manifest: await place.write('evaluation.yml', JSON.stringify(manifest)) };
 }

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { deadline, workplace, type Workplace } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -27,9 +28,9 @@ async function writePlugin(place: Workplace, folder: string, source: string): Pr
   return place.path(folder);
 }
 
-describe('a plugin', { ...deadline, concurrency: 2 }, () => {
+describe('a plugin', deadline, () => {
   it('is loaded from a folder or a file that is named', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const folder = await writePlugin(place, 'one', greeter('one'));
     await place.write('two.mjs', greeter('two'));
     const named = ['--plugin', folder, '--plugin=two.mjs'];
@@ -40,8 +41,15 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
     assert.match((await place.run([...named, 'version'])).stdout, /^one 1\.2\.3\ntwo 1\.2\.3$/m);
   });
 
+  it('is loaded once where it is named twice', async (t) => {
+    const place = await workplaceHere(t);
+    const folder = await writePlugin(place, 'one', greeter('one'));
+    const { stdout, stderr } = await place.run(['--plugin', folder, '--plugin', 'one', 'one']);
+    assert.deepEqual([stdout, stderr], ['hello from one\n', '']);
+  });
+
   it("is loaded from the user's folder", async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await writePlugin(place, 'config/plugins/mine', greeter('mine'));
     await place.write('config/config.yml', 'threads: 1\n');
     const env = { MLMODELSCOPE_CONFIG: place.path('config/config.yml') };
@@ -49,7 +57,7 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is loaded from a package that is installed beside the platform', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const installed = place.path('node_modules', 'dlbricks');
     for (const part of ['dist/src', 'dist/plugins', 'package.json', 'manifests']) {
       await cp(join(ROOT, part), join(installed, part), { recursive: true });
@@ -72,7 +80,7 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
   ];
   for (const [what, source, cause] of failures) {
     it(`that ${what} is a warning, and everything else works`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const folder = await writePlugin(place, 'bad', source);
       const { stdout, stderr, code } = await place.run(['--plugin', folder, 'version']);
       assert.equal(code, 0);
@@ -83,7 +91,7 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
   }
 
   it('that is not there is a warning as well', async (t) => {
-    const { stderr, code } = await (await workplace(t)).run(['--plugin', 'nowhere', 'version']);
+    const { stderr, code } = await (await workplaceHere(t)).run(['--plugin', 'nowhere', 'version']);
     assert.equal(code, 0);
     assert.match(stderr, /^warning: the plugin at nowhere does not load: .* found no such file$/m);
   });
@@ -92,7 +100,7 @@ describe('a plugin', { ...deadline, concurrency: 2 }, () => {
     'that is no file, or a folder with none, is a warning at once',
     { skip: process.platform === 'win32' },
     async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       execFileSync('mkfifo', [place.path('pipe')]);
       await mkdir(place.path('config/plugins/mine'), { recursive: true });
       execFileSync('mkfifo', [place.path('config/plugins/mine/index.js')]);

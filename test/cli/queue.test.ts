@@ -6,20 +6,10 @@ import { classOf } from '../../src/work/class-of.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { until } from '../support/until.js';
 import { workplace } from './support/command.js';
-import { chain, MANY_OPERATORS } from './support/tiny-models.js';
+import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
 
 /** Against hanging only. */
 const deadline = { timeout: 300_000 };
-
-/** An evaluation of twenty bricks. JSON is YAML. */
-const MANIFEST = JSON.stringify({
-  dlspec: 'evaluation/v1',
-  name: 'many',
-  version: '1.0.0',
-  models: ['many.onnx'],
-  settings: { cut: 'layer', remeasure: 'none' },
-  protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
-});
 
 /** The class of systems that the only system in a store is of. Its measurements came by the queue. */
 async function systemHere(folder: string): Promise<string> {
@@ -47,7 +37,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
       await agent.said(/takes work for systems [0-9a-f]{8}/);
     }
     await place.write('many.onnx', chain(MANY_OPERATORS));
-    const manifest = await place.write('evaluation.yml', MANIFEST);
+    const manifest = await place.write('evaluation.yml', JSON.stringify(MANY_BRICKS));
     const json = place.path('result.json');
     const evaluated = await place.run(['evaluate', manifest, '--server', address, '--export-json', json]);
     assert.equal(evaluated.code, 0, evaluated.stderr);

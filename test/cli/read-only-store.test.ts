@@ -8,6 +8,7 @@ import { sampleMeasurement } from '../store/sample-measurement.js';
 import { deadline, workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** Every command that reads a store and writes nothing to it. */
 const READING: readonly (readonly string[])[] = [
@@ -24,10 +25,10 @@ const READING: readonly (readonly string[])[] = [
   ['trace', 'export', 'latest'],
 ];
 
-describe('a store that is not there', { ...deadline, concurrency: 2 }, () => {
+describe('a store that is not there', deadline, () => {
   for (const args of READING) {
     it(`is an error for ${args.slice(0, 2).join(' ')}, and is not made`, async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       await place.write('four.onnx', chain(FOUR_LAYERS));
       const ending = await place.run([...args, '--store', 'missing']);
       assertOneMessage(ending);
@@ -38,7 +39,7 @@ describe('a store that is not there', { ...deadline, concurrency: 2 }, () => {
   }
 
   it('is no error where none was named: nothing has been measured yet', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const env = { MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') };
     const ending = await place.run(['store', 'info'], { env });
     assert.deepEqual([ending.code, ending.stderr], [0, '']);

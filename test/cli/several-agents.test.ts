@@ -5,28 +5,21 @@ import { connectEvaluations } from '../../src/evaluation/client/evaluation-clien
 import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { until } from '../support/until.js';
 import { workplace, type Workplace } from './support/command.js';
-import { chain, MANY_OPERATORS } from './support/tiny-models.js';
+import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
 
-/** Against hanging only: a server, a plugin and two agents start. */
-const deadline = { timeout: 300_000 };
+/**
+ * The limit is against hanging only: a server, a plugin and two agents start. Each test has its own; the longest, which
+ * waits for an agent that is suspended, runs beside the others.
+ */
+const suite = { timeout: 300_000, concurrency: 2 };
 
 const ANYWHERE = ['--listen', '127.0.0.1:0'] as const;
-
-/** Twenty bricks, each in a session of its own. JSON is YAML. */
-const MANIFEST = {
-  dlspec: 'evaluation/v1',
-  name: 'many',
-  version: '1.0.0',
-  models: ['many.onnx'],
-  settings: { cut: 'layer', remeasure: 'none' },
-  protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
-};
 
 /** A server with a plugin, and agents of these frameworks, each in a process of its own. */
 async function atWork(t: TestContext, frameworks: readonly string[]) {
   const place = await workplace(t);
   await place.write('many.onnx', chain(MANY_OPERATORS));
-  const manifest = await place.write('many.yml', JSON.stringify(MANIFEST));
+  const manifest = await place.write('many.yml', JSON.stringify(MANY_BRICKS));
   const server = place.start(['serve', ...ANYWHERE, '--plugins', 'dlbricks']);
   const [, address = ''] = await server.said(/server listening on (\S+)/);
   const client = connectEvaluations(address);
@@ -45,10 +38,10 @@ async function coverageIn(place: Workplace, file: string): Promise<number | unde
   return report.models[0]?.coverage;
 }
 
-describe('several agents in processes of their own', deadline, () => {
+describe('several agents in processes of their own', suite, () => {
   for (const [end, signal] of [
-    ['is killed', 'SIGKILL'],
     ['is suspended', 'SIGSTOP'],
+    ['is killed', 'SIGKILL'],
   ] as const) {
     it(`share an evaluation, and do the work of one that ${end} in the middle`, async (t) => {
       const { place, client, agents, addresses, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime']);

@@ -20,4 +20,12 @@ describe('the start of a command', deadline, () => {
     assert.match(stderr, /node_modules\/commander\//, 'the modules that are loaded are listed');
     assert.doesNotMatch(stderr, /node_modules\/(mongodb|sharp|onnxruntime-\w+|@opentelemetry)\//);
   });
+
+  it('loads no code of other commands, nor of plugins that it does not need', async (t) => {
+    const place = await workplace(t);
+    const env = { NODE_DEBUG: 'esm' };
+    const { stderr } = await place.run(['store', 'info'], { env });
+    assert.match(stderr, /src\/cli\/commands\/store\.js/, 'the modules that are loaded are listed');
+    assert.doesNotMatch(stderr, /plugins\/dlbricks\/|src\/zoo\/architectures\/|src\/cli\/commands\/agent\.js|@grpc\//);
+  });
 });

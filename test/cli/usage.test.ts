@@ -145,7 +145,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'what is taken again, of a command that a server runs': {
     args: ['evaluate', 'evaluation.yml', '--remeasure', 'all'],
-    says: /the manifest says what is taken again, as settings: \{ remeasure: all \}/,
+    says: /write settings: \{ remeasure: all \} into the manifest/,
     code: 2,
   },
   'a percentile that there is not': {

@@ -12,6 +12,7 @@ import { offeredModels, type OfferedModels } from '../../registry/offered-models
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { storeDescription } from '../../command/options.js';
+import { accessFileOption, serverSecurity } from '../access-file.js';
 import { addressOption, parseAddress, serversOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { queueOption } from './queue-option.js';
@@ -24,6 +25,7 @@ interface AgentFlags {
   readonly framework: FrameworkName;
   readonly server?: readonly HostPort[];
   readonly queue?: string;
+  readonly accessFile?: string;
   readonly store?: string;
   readonly advertise?: HostPort;
   readonly models?: string;
@@ -144,6 +146,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
       ),
     )
     .addOption(queueOption('this agent also takes work from, beside requests; needs --store'))
+    .addOption(accessFileOption())
     .option('--store <uri>', storeDescription('measurements of work from --queue'))
     .option(
       '--advertise <host:port>',
@@ -172,9 +175,10 @@ Examples:
     --token-file token`,
     )
     .action(async (flags: AgentFlags) => {
-      const { listen, framework, server, queue } = flags;
+      const { listen, framework, server, queue, accessFile } = flags;
       assertSharedStore(flags);
-      const settings = { ...listen, framework, security: host.security.server, access: accessOf(flags) };
+      const security = await serverSecurity(accessFile, host);
+      const settings = { ...listen, framework, security, access: accessOf(flags) };
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,

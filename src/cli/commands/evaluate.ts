@@ -40,7 +40,7 @@ interface EvaluateFlags extends OutputOptions {
 /** Warnings of noise name this option, so that its users expect it here as well. */
 function refuseRemeasure(): never {
   throw new InvalidArgumentError(
-    "the manifest says what is taken again, as settings: { remeasure: all }; --remeasure is of 'mlmodelscope dlbricks run' and 'mlmodelscope latency'",
+    "write settings: { remeasure: all } into the manifest; only 'mlmodelscope dlbricks run' and 'mlmodelscope latency' have --remeasure",
   );
 }
 

@@ -38,7 +38,7 @@ function addPredictOptions(command: Command): Command {
 const OUTPUT_HELP = `
 The table has a row for each feature. --export-json writes JSON lines, one for
 each input. An input that cannot be used has its reason in its row, and the exit
-code is 3. Ctrl-C keeps what is there.`;
+code is 3. Ctrl-C keeps the results so far.`;
 
 /** `mlmodelscope predict images|urls|dataset|raw`: what models find in inputs. */
 export function registerPredictCommand(program: Command, host: OwnedHost): void {

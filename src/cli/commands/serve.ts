@@ -5,6 +5,8 @@ import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import type { HostPort } from '../../rpc/loopback.js';
+import type { ServerSecurity } from '../../rpc/security.js';
+import { accessFileOption, serverSecurity } from '../access-file.js';
 import { addressOption } from '../address.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
@@ -15,6 +17,7 @@ interface ServeFlags {
   readonly listen: HostPort;
   readonly store?: string;
   readonly queue?: string;
+  readonly accessFile?: string;
   /** false for --no-plugins; undefined for all. */
   readonly plugins?: readonly string[] | false;
 }
@@ -53,6 +56,17 @@ function argumentsFor(
   ];
 }
 
+/** How the server is protected. Plugins that it runs show the server's own token, so that has to be accepted. */
+async function securityOf({ accessFile }: ServeFlags, hasPlugins: boolean, host: OwnedHost): Promise<ServerSecurity> {
+  const security = await serverSecurity(accessFile, host);
+  const { token, acceptedTokens } = security;
+  if (accessFile === undefined || !hasPlugins) return security;
+  const role = token === undefined ? undefined : acceptedTokens?.find(token)?.role;
+  if (role === 'plugin' || role === 'full') return security;
+  const problem = `the plugins of this server need a token of --access-file ${accessFile} with the role plugin or full`;
+  throw new PlatformError('usage', `${problem}: give it by --token-file, or run no plugins (--no-plugins)`);
+}
+
 /** `mlmodelscope serve`: runs the platform until it is stopped. */
 export function registerServeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
@@ -61,6 +75,7 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
     .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_SERVER))
     .option('--store <uri>', storeDescription('evaluations'))
     .addOption(queueOption('agents take their work from; they use the same store'))
+    .addOption(accessFileOption())
     .option('--plugins <name...>', 'plugins to run here, each in a process of its own (default: all that are built in)')
     .option('--no-plugins', 'run no plugins here; plugins connect by themselves')
     .addHelpText(
@@ -77,13 +92,15 @@ Examples:
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
   mlmodelscope serve --store mongodb://HOST/DB --queue amqp://mq.example
   mlmodelscope serve --listen 10.0.0.5:7080 \\
-    --tls-cert server.pem --tls-key server-key.pem --token-file token`,
+    --tls-cert server.pem --tls-key server-key.pem --token-file token \\
+    --access-file access.yml`,
     )
     .action(async (flags: ServeFlags, command: Command) => {
       if (flags.store?.startsWith('memory:') === true) {
         throw new PlatformError('usage', '--store memory: is lost when the server ends; name a folder or a database');
       }
       const names = namesOf(flags, plugins);
+      const security = await securityOf(flags, names.length > 0, host);
       // The plugins use it; a broker that cannot be used is told here.
       if (flags.queue !== undefined) await (await host.openQueue(flags.queue)).close();
       const store = await host.openStore(flags.store);
@@ -91,9 +108,9 @@ Examples:
       const { listen } = flags;
       // Other commands need no server, and loading one takes as long as a short command.
       const { startServer, openBackDoor } = await import('../serving.js');
-      const { server: security, client: agentSecurity } = host.security;
+      const { client: agentSecurity } = host.security;
       const server = await startServer({ listen, store, security, agentSecurity, onWait: onWarning });
-      const door = await openBackDoor(server, host.security);
+      const door = await openBackDoor(server, security);
       const args = argumentsFor(door.address, flags, command.optsWithGlobals());
       const { platform, address } = server;
       const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);

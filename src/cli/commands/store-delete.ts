@@ -72,8 +72,8 @@ export function registerStorePrune(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-What is deleted is measured again when it is needed. 'store list' with the same
-conditions shows it.
+A deleted benchmark is measured again when it is needed. 'store list' with the
+same conditions shows the measurements first.
 
 Examples:
   mlmodelscope store prune --disturbed --dry-run
@@ -89,7 +89,7 @@ Examples:
     });
 }
 
-/** `mlmodelscope store delete`: deletes what is named. */
+/** `mlmodelscope store delete`: deletes measurements by their signatures or systems, or a kind of documents. */
 export function registerStoreDelete(parent: Command, host: CommandHost): void {
   parent
     .command('delete')

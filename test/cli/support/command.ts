@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { TURN_GROUP_VARIABLE } from '../../../src/agent/worker/machine-turn.js';
 import type { Lifetime } from '../../support/lifetime.js';
 import { AS_STORED, ONCE } from './tiny-models.js';
 
@@ -93,6 +94,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
     XDG_CONFIG_HOME: path('no-configuration'),
     MLMODELSCOPE_STORE: store,
     MLMODELSCOPE_CACHE: path('cache'),
+    [TURN_GROUP_VARIABLE]: basename(folder),
   };
 
   function startProgram(

@@ -12,12 +12,17 @@ export const ONCE = ['--repeat-limit', '0'] as const;
 /** Takes no measurement again, stored or new, on a machine that may be busy. */
 export const AS_STORED = ['--remeasure', 'none'] as const;
 
+/** The same for the settings of a manifest, which `evaluate` goes by. */
+export const MEASURED_ONCE = { repeat_limit: 0, remeasure: 'none' } as const;
+
 /** Makes every layer a brick of its own, for tests that count bricks. */
 export const LAYER_CUT = ['--cut', 'layer'] as const;
 
 const FLOATS: readonly Dimension[] = ['batch', 8];
 
-function encode(graph: Pick<Model['graph'], 'nodes' | 'inputs' | 'outputs' | 'types'>): Uint8Array {
+type Graph = Pick<Model['graph'], 'nodes' | 'inputs' | 'outputs' | 'types'> & Partial<Model['graph']>;
+
+function encode(graph: Graph): Uint8Array {
   const opsets = new Map([
     ['', 17],
     ['no.runtime', 1],
@@ -45,6 +50,24 @@ export function chain(operators: readonly string[], dims: readonly Dimension[] =
   return encode({ nodes, inputs: ['x'], outputs: ['y'], types });
 }
 
+/** A model of five layers. At a granularity of 2, its second brick takes 256 MiB, and what enters and leaves it is small. */
+export function largeInside(): Uint8Array {
+  const nodes = [
+    node('Relu', ['x'], 'v1'),
+    node('Tanh', ['v1'], 'v2'),
+    node('Expand', ['v2', 'shape'], 'large'),
+    node('ReduceMax', ['large'], 'v4'),
+    node('Abs', ['v4'], 'y'),
+  ];
+  const rows = 2 ** 23;
+  const dims: Readonly<Record<string, readonly Dimension[]>> = { large: [rows, 8], v4: [1, 1], y: [1, 1] };
+  const values = ['x', ...nodes.flatMap(({ outputs }) => outputs)];
+  const types = new Map(values.map((name) => [name, { elementType: 'float32' as const, dims: dims[name] ?? [1, 8] }]));
+  const bytes = new Uint8Array(BigInt64Array.of(BigInt(rows), 8n).buffer);
+  const shape = { elementType: 'int64', dims: [2], data: { kind: 'inline', bytes } } as const;
+  return encode({ nodes, inputs: ['x'], outputs: ['y'], types, initializers: new Map([['shape', shape]]) });
+}
+
 /** Four layers, three of them different. */
 export const FOUR_LAYERS = ['Relu', 'Sigmoid', 'Relu', 'Tanh'] as const;
 
@@ -53,6 +76,20 @@ export const MANY_OPERATORS =
   'Relu Sigmoid Tanh Exp Abs Neg Softplus Softsign Elu Selu LeakyRelu HardSigmoid Sin Cos Atan Floor Ceil Erf Sign Round'.split(
     ' ',
   );
+
+/** The manifest of an evaluation of net.onnx whose layers are each measured in a session of their own. JSON is YAML. */
+export const TINY_EVALUATION = {
+  dlspec: 'evaluation/v1',
+  name: 'tiny',
+  version: '1.0.0',
+  models: ['net.onnx'],
+  // Tests that run at the same time disturb these measurements.
+  settings: { cut: 'layer', remeasure: 'none' },
+  protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
+} as const;
+
+/** The same of {@link MANY_OPERATORS} in many.onnx. */
+export const MANY_BRICKS = { ...TINY_EVALUATION, name: 'many', models: ['many.onnx'] } as const;
 
 /**
  * Every layer runs by itself, and the whole does not: three exponentials make an index of at least 4 (from -1 up), and

@@ -23,8 +23,8 @@ async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promi
   }
 }
 
-/** Runs a command line in this process, as if its output went to files. */
-async function runHere(args: readonly string[]): Promise<Ending> {
+/** Runs a command line in this process, as if its output went to files, or is shown in so many columns. */
+async function runHere(args: readonly string[], columns?: number): Promise<Ending> {
   let [stdout, stderr] = ['', ''];
   const errStream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -38,7 +38,7 @@ async function runHere(args: readonly string[]): Promise<Ending> {
     errStream,
     isInteractive: false,
     color: false,
-    columns: { out: undefined, err: undefined },
+    columns: { out: columns, err: columns },
   };
   const code = await runCommandLine(args, terminal, new AbortController().signal);
   return { stdout, stderr, code };
@@ -48,11 +48,11 @@ async function runHere(args: readonly string[]): Promise<Ending> {
  * A workplace whose commands run in this process, for tests of what a command says and does. A process takes half a
  * second of processor time to start. What makes a process (signals, streams, its end) is tested with {@link workplace}.
  */
-export async function workplaceHere(t: Lifetime): Promise<Workplace> {
+export async function workplaceHere(t: Lifetime, { columns }: { readonly columns?: number } = {}): Promise<Workplace> {
   const place = await workplace(t);
   const run = (args: readonly string[], options: Pick<StartOptions, 'env' | 'repeats'> = {}): Promise<Ending> => {
     const env = { ...place.env, ...options.env };
-    const ended = turn.then(() => among(env, place.folder, () => runHere(measuringOnce(args, options))));
+    const ended = turn.then(() => among(env, place.folder, () => runHere(measuringOnce(args, options), columns)));
     turn = ended.catch(() => {});
     return ended;
   };
