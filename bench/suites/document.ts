@@ -104,7 +104,7 @@ function linesOf({ targets }: Suite): readonly Line[] {
       of: (figures) => atLeastTimes(figures.wallOnce, figures),
       target: atLeast(targets.wallRatioOnce),
     },
-    { title: 'wall time with every repetition on both sides', of: (figures) => atLeastTimes(figures.asRun, figures) },
+    { title: 'wall time with every occasion on both sides', of: (figures) => atLeastTimes(figures.asRun, figures) },
     {
       title: 'intervals that hold (claimed: 95 %)',
       of: ({ intervals }) => (intervals.all === 0 ? UNKNOWN : `${intervals.holding} of ${intervals.all}`),

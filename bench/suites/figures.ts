@@ -14,7 +14,7 @@ export interface Ratios {
   readonly wall: number | null;
   /** The same with identical graphs once on either side. */
   readonly wallOnce: number | null;
-  /** With every repetition on both sides. */
+  /** With every occasion on both sides. */
   readonly asRun: number | null;
 }
 
