@@ -1,0 +1,25 @@
+import type { TestEvent } from 'node:test/reporters';
+
+const COUNT = /^([a-z_]+) (\d+(?:\.\d+)?)$/;
+
+/** The counts that Node's test runner tells at the end of a run, summed over several runs at the same time. */
+export class MergedSummary {
+  readonly #counts = new Map<string, number>();
+
+  /** @returns whether the event is part of a run's summary, so that the reporter gets the sums instead */
+  take({ type, data }: TestEvent): boolean {
+    if (type !== 'test:diagnostic' || data.file !== undefined) return false;
+    const [, name, count] = COUNT.exec(data.message) ?? [];
+    if (name === undefined) return false;
+    const [before, one] = [this.#counts.get(name) ?? 0, Number(count)];
+    this.#counts.set(name, name === 'duration_ms' ? Math.max(before, one) : before + one);
+    return true;
+  }
+
+  /** The summary of all runs. */
+  events(): readonly TestEvent[] {
+    return [...this.#counts].map(([name, count]) => {
+      return { type: 'test:diagnostic', data: { nesting: 0, message: `${name} ${count}` } };
+    });
+  }
+}

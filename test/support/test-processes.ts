@@ -1,0 +1,167 @@
+// Node's test runner starts a process for each file. Most of the time of a small test file is the loading of what it
+// imports. So the files of some folders share a process, which imports them all.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The compiled tests. */
+const TESTS = join(import.meta.dirname, '..');
+
+/** Gets a file for each shared process. */
+const SHARED = join(TESTS, '../shared-tests');
+
+/**
+ * The folders and files of each shared process, the longest first. Their tests leave the process as it was, and measure
+ * neither its time nor its memory.
+ */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  commands: ['analyze', 'compose', 'configuration', 'exports', 'failing', 'framework-constraint', 'kernel-cut'].map(
+    (name) => `cli/${name}`,
+  ),
+  'more-commands': [
+    'latency',
+    'learned-models',
+    'open-models',
+    'predict',
+    'registry',
+    'store',
+    'suite',
+    'sweep',
+    'usage',
+  ]
+    .map((name) => `cli/${name}`)
+    .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
+  predictions: ['agent/predict'],
+  agents: [
+    'agent/failure',
+    'agent/fake-agent',
+    'agent/client',
+    'agent/jobs',
+    'agent/services',
+    'agent/spread',
+    'agent/wire',
+  ],
+  servers: ['server'],
+  platform: [
+    'base',
+    'composite',
+    'directory',
+    'evaluation',
+    'http',
+    'manifest',
+    'measurement',
+    'measuring',
+    'processing',
+  ],
+  onnx: ['onnx', 'foreign-traces', 'zoo'],
+  bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'plots', 'report', 'sharing'].map(
+    (name) => `plugins/dlbricks/${name}`,
+  ),
+  plugins: ['plugins'],
+  stores: ['store'],
+  tools: [
+    'bench',
+    'lint',
+    'mutants',
+    'support/merged-summary',
+    'torture/checks',
+    'tracing/environment',
+    'tracing/exporters',
+  ].concat(['evaluation-id', 'progress-line', 'show-outcome', 'shown-systems'].map((name) => `cli/${name}`)),
+  rpc: ['rpc', 'work/divide-work', 'work/memory', 'work/queued-agent', 'work/work-item'],
+};
+
+/** Files of these folders that have a process of their own. */
+const ALONE: ReadonlySet<string> = new Set([
+  'agent/jobs/core-probe',
+  'agent/wire/hostile-requests',
+  'bench/own-traces',
+  'bench/scale-process',
+  'composite/plan-composites',
+  'mutants/hunt',
+  'plugins/dlbricks/traces/hostile-files',
+  'plugins/dlbricks/traces/icpe2020',
+  'rpc/accounts',
+  'rpc/clock-jumps',
+  'rpc/guarded-requests',
+  'rpc/hostile-clients',
+  'rpc/quiet-library',
+  'server/bombs',
+  'server/event-loop',
+  'server/readers',
+  'store/embedded/opening',
+  'store/embedded/processes',
+  'store/mongodb/commands',
+  'zoo/icpe2020/runs-small',
+  'zoo/modern/runs-small',
+  'zoo/runtime',
+]);
+
+/** Files that wait for a large part of their time. They run beside the others; none of them measures processor time. */
+const WAITING: ReadonlySet<string> = new Set([
+  'agent/services/measuring',
+  'agent/worker/process-lifetime',
+  'cli/agent',
+  'cli/interrupt',
+  'cli/queue',
+  'cli/several-agents',
+  'cli/shared-store',
+  'server/serve-process',
+  'server/servers-process',
+  'store/mongodb/large-document',
+  'store/mongodb/opening',
+  'store/mongodb/outage',
+  'tracing/off',
+  'tracing/receiver',
+  'tracing/several-agents',
+  'tracing/stored',
+  'tracing/submitted',
+  'tracing/trace-url',
+  'work/amqp/outage',
+  'work/queue-process',
+  'work/queued-platform',
+]);
+
+function nameOf(file: string): string {
+  return file.replace(/\.test\.js$/, '');
+}
+
+/** The most specific entry wins. */
+function processOf(file: string): string | undefined {
+  const name = nameOf(file);
+  if (ALONE.has(name) || WAITING.has(name)) return undefined;
+  const holding = Object.entries(TOGETHER).flatMap(([process, places]) => {
+    return places
+      .filter((place) => name === place || name.startsWith(`${place}/`))
+      .map((place) => ({ process, place }));
+  });
+  return holding.sort((a, b) => b.place.length - a.place.length)[0]?.process;
+}
+
+/** The files to run, each of which gets a process. */
+export interface TestFiles {
+  /** Those that wait most of their time: for outages, leases and suspended processes. */
+  readonly waiting: readonly string[];
+  /** Those that keep a core busy. */
+  readonly computing: readonly string[];
+}
+
+/** Writes the files of the shared processes. @returns all files, the longest first of those that compute */
+export function testFiles(): TestFiles {
+  const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
+  const files = entries.filter((file) => file.endsWith('.test.js')).sort();
+  rmSync(SHARED, { recursive: true, force: true });
+  mkdirSync(SHARED);
+  const shared = Object.keys(TOGETHER).map((name) => {
+    const imports = files.filter((file) => processOf(file) === name).map((file) => `import '../test/${file}';\n`);
+    const path = join(SHARED, `${name}.test.js`);
+    writeFileSync(path, imports.join(''));
+    return path;
+  });
+  const alone = files.filter((file) => processOf(file) === undefined);
+  const isWaiting = (file: string): boolean => WAITING.has(nameOf(file));
+  return {
+    waiting: alone.filter(isWaiting).map((file) => join(TESTS, file)),
+    // Short ones come last, so that no core waits long for another one.
+    computing: [...alone.filter((file) => !isWaiting(file)).map((file) => join(TESTS, file)), ...shared],
+  };
+}
