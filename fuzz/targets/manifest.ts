@@ -23,6 +23,9 @@ output: { type: classification, parameters: { element_type: float32, probabiliti
 model: { graph_path: net.onnx, is_archive: false }
 `;
 
+/** Characters of a block document. Each line of what is nested deeply begins with as many spaces. */
+const MOST_LENGTH = 4_000_000;
+
 /** The manifest's values with one change, in the notation of JSON, which YAML takes as well. */
 function mutateStructure(text: string, random: Random): string {
   let content: unknown;
@@ -34,7 +37,7 @@ function mutateStructure(text: string, random: Random): string {
   const changed = mutateValue(content ?? null, random);
   try {
     // Blocks are read in another way than what is in brackets.
-    return random.oneIn(2) ? dump(JSON.parse(changed)) : changed;
+    return random.oneIn(2) ? dump(JSON.parse(changed), { lineWidth: -1 }).slice(0, MOST_LENGTH) : changed;
   } catch {
     return changed;
   }

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'unavailable' // a server or process that is needed does not answer
   | 'exhausted' // a limit on concurrent use is reached
   | 'unauthenticated' // no token, or a wrong one
+  | 'forbidden' // a token without the role that the call needs
   | 'timeout'
   | 'cancelled'
   | 'storage' // the store or the disk failed
@@ -26,6 +27,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   unavailable: 1,
   exhausted: 1,
   unauthenticated: 1,
+  forbidden: 1,
   timeout: 1,
   cancelled: 130,
   storage: 1,

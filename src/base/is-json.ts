@@ -26,7 +26,7 @@ export async function isJson(text: string): Promise<boolean> {
   /** The brackets that are open. */
   const open: string[] = [];
   let expected: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';
-  /** What is expected after the string that is being read; undefined outside of strings. */
+  /** The state after the string that is being read; undefined outside of strings. */
   let afterString: 'colon' | 'comma or end' | undefined;
   let pauseAt = CHARACTERS_AT_ONCE;
   for (let at = 0; at < text.length;) {

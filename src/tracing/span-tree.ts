@@ -1,6 +1,6 @@
 import { ownValue } from '../base/own-value.js';
 import { byStart, durationMsOf, type SpanDocument } from './span-document.js';
-import { spansBy } from './spans-by.js';
+import { groupedBy } from '../base/grouped-by.js';
 
 export interface SpanNode {
   readonly span: SpanDocument;
@@ -17,7 +17,7 @@ export interface SpanTree {
 
 /** Puts the spans of one trace in order. */
 export function spanTree(spans: readonly SpanDocument[]): SpanTree {
-  const children = spansBy([...spans].sort(byStart), ({ parent_span_id }) => parent_span_id);
+  const children = groupedBy([...spans].sort(byStart), ({ parent_span_id }) => parent_span_id);
   const nodeOf = (span: SpanDocument): SpanNode => {
     return { span, children: (children.get(span.span_id) ?? []).map(nodeOf) };
   };
@@ -36,7 +36,7 @@ function serviceOf({ resource }: SpanDocument): string {
 /** Attributes that a line has. */
 const TOLD = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code'];
 
-/** Digits of a signature that tell it from others. */
+/** Digits of a signature that are shown. */
 const SHOWN_DIGITS = 12;
 
 /** The bricks that a span measures, where it measures no model. */

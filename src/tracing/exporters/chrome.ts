@@ -1,6 +1,6 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
 import { byStart, type SpanDocument } from '../span-document.js';
-import { spansBy } from '../spans-by.js';
+import { groupedBy } from '../../base/grouped-by.js';
 
 // Chrome's trace events, which Perfetto and chrome://tracing open. Source: "Trace Event Format", Google, 2016: complete
 // events (X) with times in microseconds, and metadata events (M) that name the processes.
@@ -51,7 +51,7 @@ function argumentsOf({ attributes, status, status_message, ...span }: SpanDocume
 export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
   const all = spans.map(timed).sort(byStartAndLength);
   const originNano = all[0]?.startNano ?? 0n;
-  const processes = spansBy(all, ({ span }) => JSON.stringify(span.resource));
+  const processes = groupedBy(all, ({ span }) => JSON.stringify(span.resource));
   const events = [...processes.values()].flatMap((own, index) => {
     const pid = index + 1;
     const resource = own[0]?.span.resource ?? {};

@@ -1,7 +1,7 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
 import { jaegerProcess, jaegerSpan } from '../jaeger-document.js';
 import type { SpanAttributeValue, SpanDocument } from '../span-document.js';
-import { spansBy } from '../spans-by.js';
+import { groupedBy } from '../../base/grouped-by.js';
 
 /** To the nearest microsecond. */
 function microseconds(nanoseconds: bigint): number {
@@ -30,7 +30,7 @@ function spanOf(span: SpanDocument, processId: string): object {
 
 /** {"data": [{traceID, spans, processes}]}, one entry for each trace. */
 export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
-  const traces = spansBy(spans, ({ trace_id }) => trace_id);
+  const traces = groupedBy(spans, ({ trace_id }) => trace_id);
   const data = [...traces].map(([traceID, own]) => {
     const processes = new Map<string, string>();
     const processOf = ({ resource }: SpanDocument): string => {

@@ -1,6 +1,6 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
 import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
-import { spansBy } from '../spans-by.js';
+import { groupedBy } from '../../base/grouped-by.js';
 
 // OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text, enums
 // as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
@@ -39,7 +39,7 @@ function spanOf(span: SpanDocument): object {
 
 /** {"resourceSpans": […]}, as it is posted to a receiver's /v1/traces. */
 export const otlp: Exporter<readonly SpanDocument[]> = (spans) => {
-  const resources = spansBy(spans, ({ resource }) => JSON.stringify(resource));
+  const resources = groupedBy(spans, ({ resource }) => JSON.stringify(resource));
   const resourceSpans = [...resources.values()].map((own) => ({
     resource: { attributes: keyValues(own[0]?.resource ?? {}) },
     scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(spanOf) }],

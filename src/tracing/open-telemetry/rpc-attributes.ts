@@ -20,7 +20,7 @@ export function methodOf(path: string): string {
   return path.replace(/^\//, '');
 }
 
-/** What is known when a call starts. RPC spans are what connects processes, so that every trace has them. */
+/** The attributes that are known when a call starts. RPC spans connect processes, so every trace has them. */
 export function callAttributes(path: string): Record<string, string> {
   return { 'rpc.system.name': 'grpc', 'rpc.method': methodOf(path), trace_level: 'APPLICATION_TRACE' };
 }

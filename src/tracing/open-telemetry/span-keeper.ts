@@ -39,7 +39,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
     return taken;
   }
 
-  /** Also waits for what is on its way into the sink before. */
+  /** First waits for the spans that are on their way into the sink. */
   async keepIn(sink: SpanSink | undefined): Promise<void> {
     await this.forceFlush();
     this.#sink = sink;
