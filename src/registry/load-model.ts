@@ -41,7 +41,7 @@ export interface LoadedModel {
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
-  /** Notes on its manifest, and what is assumed of its inputs. */
+  /** Notes on its manifest, and on assumptions about its inputs. */
   readonly notes: readonly string[];
   /** Inputs whose values were made up though they may decide what is computed; none of a zoo's, which are what they should be. */
   readonly assumed: readonly AssumedInput[];

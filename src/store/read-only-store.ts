@@ -6,7 +6,7 @@ import type { ResultStore } from './result-store.js';
  * A store that is read and refuses everything else.
  *
  * @param place what messages call it
- * @param onClosed what is to be done when it has been closed
+ * @param onClosed called when it has been closed
  */
 export function readOnlyStore(store: ResultStore, place: string, onClosed: () => void): ResultStore {
   const refuse = (): Promise<never> => {

@@ -58,6 +58,21 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
       assert.deepEqual(await second.held(), new Set(NAMES));
     });
 
+    it('are taken many at a time, beside those that others hold', async (t) => {
+      const many = Array.from({ length: 50 }, (_, index) => `lease ${index}`);
+      const [first, second, third] = (await holders(t, fast, fast, fast)) as [Leases, Leases, Leases];
+      assert.equal((await first.take(many.slice(0, 20))).size, 0);
+      const others = await Promise.all([second.take(many), third.take(many)]);
+      for (const name of many.slice(0, 20))
+        assert.ok(
+          others.every((held) => held.has(name)),
+          name,
+        );
+      for (const name of many.slice(20)) assert.equal(others.filter((held) => !held.has(name)).length, 1, name);
+      const held = await Promise.all([first, second, third].map((leases) => leases.held()));
+      assert.deepEqual(held.flatMap((names) => [...names]).sort(), many.toSorted());
+    });
+
     it('pass on from a holder that is silent, which finds out when it wakes', async (t) => {
       const { clock, suspend, wake } = suspendable();
       const [first, second] = (await holders(t, clock, fast)) as [Leases, Leases];

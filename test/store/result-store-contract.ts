@@ -176,11 +176,12 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
     it('finds 10,000 signatures in one go', async (t) => {
       const store = await open(t);
       const indices = [...Array(10_000).keys()];
+      // A tenth of them: FerretDB takes longer for each put with each measurement that it has.
       await Promise.all(
-        indices.filter((index) => index % 2 === 0).map((index) => store.putMeasurement(sampleMeasurement(index))),
+        indices.filter((index) => index % 10 === 0).map((index) => store.putMeasurement(sampleMeasurement(index))),
       );
       const found = await find(store, ...indices);
-      assert.equal(found.size, 5_000);
+      assert.equal(found.size, 1_000);
       for (const [signature, measurement] of found) assert.equal(measurement.signature, signature);
     });
 

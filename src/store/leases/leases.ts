@@ -8,12 +8,15 @@ import { HolderWatch } from './holder-watch.js';
 /** Time between two beats of a holder. */
 const BEAT_MS = 2_000;
 
+/** So many leases are asked for one by one; of more, all that anybody holds are read first. */
+const FEW = 10;
+
 /** What leases are given for. */
 export type LeaseKind = 'measurement' | 'evaluation' | 'work';
 
 const leaseSchema = z.strictObject({
   kind: z.string(),
-  /** What is leased. */
+  /** The measurement, evaluation or item. */
   name: z.string(),
   /** The holder's id. */
   holder: z.string(),
@@ -28,6 +31,12 @@ const LEASES: CollectionDefinition<Lease> = {
   indexes: [['holder'], ['kind', 'name', 'holder']],
   isMomentary: true,
 };
+
+/**
+ * Leases on items of work change all the time, beside thousands on measurements that stay for minutes. They are in a
+ * collection of their own, for servers that read a whole collection to find one document.
+ */
+const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases' };
 
 /**
  * Exclusive rights that are kept in a store, for all processes and machines that use it. A right has one holder at a
@@ -49,7 +58,7 @@ export class Leases {
     private readonly kind: LeaseKind,
     private readonly clock: Clock = monotonicClock,
   ) {
-    this.#leases = store.collection(LEASES);
+    this.#leases = store.collection(kind === 'work' ? WORK_LEASES : LEASES);
     this.#holders = store.collection(HOLDERS);
     this.#watch = new HolderWatch(this.#holders, clock);
   }
@@ -64,8 +73,7 @@ export class Leases {
   async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
     // First the holder: a lease without a holder is free.
     await (this.#appeared ??= this.#appear());
-    const owners = new Map<string, string>();
-    for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);
+    const owners = names.length > FEW ? await this.#owners() : new Map<string, string>();
     const looks = new Map<string, Promise<Holder | undefined>>();
     const look = (id: string): Promise<Holder | undefined> => {
       const looked = looks.get(id) ?? this.#look(id);
@@ -84,7 +92,7 @@ export class Leases {
   /**
    * Who holds a lease. A silent holder counts as gone after several looks.
    *
-   * @returns undefined where nobody does
+   * @returns undefined where no process does
    * @throws PlatformError as the store does
    */
   async holderOf(name: string): Promise<Holder | undefined> {
@@ -116,6 +124,13 @@ export class Leases {
     } catch {
       // As said above.
     }
+  }
+
+  /** The holders of all leases of this kind, by the leases' names. */
+  async #owners(): Promise<ReadonlyMap<string, string>> {
+    const owners = new Map<string, string>();
+    for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);
+    return owners;
   }
 
   async #appear(): Promise<void> {

@@ -35,9 +35,17 @@ const READ_ATTEMPTS = 5;
 const READ = 'cannot be read';
 const WRITE = 'could not be written to';
 
+/** A document to be inserted, and its number among those: two with one id stay two. */
+interface Inserted {
+  readonly number: number;
+  readonly document: Stored;
+}
+
 /** One collection: encodes, splits, writes in batches, and reads it all back. */
 export class DocumentTable {
   readonly #queue: WriteQueue<PutDocument>;
+  readonly #inserts: WriteQueue<Inserted>;
+  #inserted = 0;
 
   constructor(
     private readonly connection: Connection,
@@ -48,6 +56,11 @@ export class DocumentTable {
       keyOf: ({ id }) => String(id),
       bytesOf: ({ json }) => JSON.stringify(json).length,
       write: (documents) => this.#write(documents),
+    });
+    this.#inserts = new WriteQueue({
+      keyOf: ({ number }) => String(number),
+      bytesOf: ({ document }) => JSON.stringify(document).length,
+      write: (inserts) => this.#insertAll(inserts.map(({ document }) => document)),
     });
   }
 
@@ -60,16 +73,13 @@ export class DocumentTable {
   async insert({ id, json }: PutDocument): Promise<boolean> {
     const { document, parts } = splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json);
     for (const part of parts) await this.#putPart(part);
-    const isInserted = await this.connection.run(WRITE, async () => {
-      try {
-        await this.#collection.insertOne({ _id: id, ...document });
-        return true;
-      } catch (error) {
-        if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
-        throw error;
-      }
-    });
-    if (isInserted) return true;
+    this.#inserted += 1;
+    try {
+      await this.#inserts.put({ number: this.#inserted, document: { _id: id, ...document } });
+      return true;
+    } catch (thrown) {
+      if (!isDuplicate(thrown)) throw thrown;
+    }
     // It may be this one: the answer to an earlier attempt can be lost.
     const [there] = await this.getMany([id]);
     return there !== undefined && isDeepStrictEqual(withoutFields(there, '_id'), json);
@@ -180,6 +190,17 @@ export class DocumentTable {
     return refusals;
   }
 
+  /** @returns the error of each that was not inserted */
+  async #insertAll(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
+    const errors = await this.connection.run(WRITE, () =>
+      errorsOf(() => this.#collection.insertMany([...documents], { ordered: false })),
+    );
+    return documents.map((_, index) => {
+      const error = errors.get(index);
+      return error && mongoError(this.connection.place, WRITE, error);
+    });
+  }
+
   async #putPart(part: DocumentPart): Promise<void> {
     await this.connection.run(WRITE, () =>
       this.#parts.updateOne({ _id: part._id }, { $setOnInsert: part }, { upsert: true }),
@@ -205,6 +226,11 @@ export class DocumentTable {
       return error && mongoError(this.connection.place, WRITE, error);
     });
   }
+}
+
+/** Whether a write was refused because there is a document with this id. */
+function isDuplicate(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.cause instanceof MongoServerError && thrown.cause.code === DUPLICATE_KEY;
 }
 
 /** The outcome of each write of a batch. @throws where it is not single writes that failed, or a failure that passes */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deadline, workplace } from '../../cli/support/command.js';
 import { planIn, reportIn } from '../../cli/support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from '../../cli/support/tiny-models.js';
+import { workplaceHere } from '../../cli/support/workplace-here.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
 import { withDatabase } from './server.js';
 
@@ -106,7 +107,7 @@ describe('commands with a team’s store', { ...deadline, ...needsFerretDb }, ()
 
 describe('mlmodelscope store', deadline, () => {
   it('says what is wrong with a file, and where', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const missing = await place.run(['store', 'import', 'nowhere.jsonl']);
     assert.deepEqual([missing.code, /nowhere\.jsonl cannot be read: .*no such file/.test(missing.stderr)], [2, true]);
     await place.write('other.jsonl', '{"a":1}\n');
@@ -117,7 +118,7 @@ describe('mlmodelscope store', deadline, () => {
   });
 
   it('has nothing to sync for a store of this machine', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { code, stderr } = await place.run(['store', 'sync']);
     assert.deepEqual([code, /name the store of a server/.test(stderr)], [2, true]);
   });

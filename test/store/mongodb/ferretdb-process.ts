@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import type { Lifetime } from '../../support/lifetime.js';
 import { temporaryFolder } from '../temporary-folder.js';
+import { freePort } from '../../support/free-port.js';
 
 /** Path of the server that these tests start, stop and kill; test/store/mongodb/ferretdb.sh builds it. */
 const FERRETDB = process.env['FERRETDB'];
@@ -63,15 +63,6 @@ export async function startFerretDb(t: Lifetime, { authenticated = false, pages 
   t.after(async () => signal('SIGKILL'));
   await start();
   return { address, start, signal };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Also where a user is wanted: a greeting needs none. */
