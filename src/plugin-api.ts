@@ -107,6 +107,7 @@ export { type Phase, phaseOf } from './measuring/phase.js';
 export { RunProgress } from './measuring/run-progress.js';
 export { distinctTasks, type Task, taskKey } from './measuring/task.js';
 export { footprintClass, isColdFootprint } from './composite/footprint.js';
+export { GATHERING } from './composite/operators-of.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
 export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';

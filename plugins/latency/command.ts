@@ -78,7 +78,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       batches.flatMap(({ models }) => models),
       options,
     );
-  // What is of one model stands together.
+  // The rows of a model stand together.
   const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
   const asked = [...names].flatMap((name) =>
     batches.flatMap(({ batch, models }) =>

@@ -3,7 +3,7 @@ import { registerLatency } from './command.js';
 import { latencyEvaluation } from './evaluation.js';
 import { runs } from './runs.js';
 
-/** Times whole models: as an evaluation, as a command, and as an analysis of what is stored. */
+/** Times whole models: as an evaluation, as a command, and as an analysis of stored measurements. */
 const plugin: Plugin = {
   name: 'latency',
   version: latencyEvaluation.version,

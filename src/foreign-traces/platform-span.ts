@@ -8,7 +8,7 @@ import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');
 
-/** An id as OpenTelemetry writes it, since Jaeger leaves leading zeros out; undefined for what is none. */
+/** An id as OpenTelemetry writes it, since Jaeger leaves leading zeros out; undefined for any other text. */
 export function traceIdOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^[0-9a-f]{1,32}$/i.test(value)
     ? value.toLowerCase().padStart(32, '0')
@@ -48,7 +48,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Level by name or number; undefined for what is neither. */
+/** Level by name or number; undefined for any other value. */
 function levelOf(value: unknown): number | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;

@@ -24,7 +24,7 @@ function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Microseconds since 1970 of an ISO 8601 time in UTC with a fraction of a second; NaN for what is none. */
+/** Microseconds since 1970 of an ISO 8601 time in UTC with a fraction of a second; NaN for any other text. */
 function microseconds(time: unknown): number {
   const match = typeof time === 'string' ? /^([\d-]+T[\d:]+)(?:\.(\d{1,9}))?Z$/.exec(time) : null;
   if (match === null) return NaN;

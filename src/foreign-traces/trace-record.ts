@@ -70,7 +70,7 @@ export interface TraceReader {
    * Reads a whole file, piece by piece.
    *
    * @param source name of the file in messages
-   * @throws PlatformError `usage` for what is not of the format, with its place
+   * @throws PlatformError `usage` for a value that is not of the format, with its place
    */
   read(chunks: AsyncIterable<Buffer>, source: string, emit: Emit): Promise<void>;
 }

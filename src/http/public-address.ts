@@ -22,7 +22,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ];
 
-/** Within 2000::/3, which is all of IPv6 that is on the internet: what is special, or stands for an IPv4 address. */
+/** Within 2000::/3, which is all of IPv6 that is on the internet: special ranges, and those that stand for an IPv4 address. */
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

@@ -60,7 +60,7 @@ export function meetsFramework(
   return allowVersion || semver.satisfies(frameworkVersion, required.version, { includePrerelease: true });
 }
 
-/** What is there instead of a framework that is required; '' where the requirement is met. */
+/** The framework that is there instead of the required one; '' where the requirement is met. */
 export function unmetFramework(
   who: string,
   required: ModelFramework,

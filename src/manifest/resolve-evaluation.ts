@@ -35,7 +35,7 @@ function movedNotes(document: ManifestDocument): readonly Note[] {
   });
 }
 
-/** Follows the references in one evaluation's document, and gathers what is wrong with them and behind them. */
+/** Follows the references in one evaluation's document, and gathers the problems of these references and of the files behind them. */
 class Resolver {
   /** In the evaluation itself: references that lead nowhere. */
   readonly ownProblems: Problem[] = [];

@@ -21,7 +21,7 @@ export interface DetectedBox {
   readonly ymax: number;
 }
 
-/** What is predicted for one element of a batch. */
+/** The predictions for one element of a batch. */
 export type PredictedFeature =
   | {
       readonly kind: 'classification';
