@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint lint-code lint-style fuzz torture mutants bench bench-accuracy bench-suites bench-generation schema clean
+.PHONY: help run test build lint lint-code lint-style run-tests fuzz torture mutants bench bench-accuracy bench-suites bench-generation bench-scale schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,17 +21,25 @@ run: build ## Install, build, and show reuse in a family of models, then the err
 	@echo; echo '3. How far off are estimates? Four networks, each also measured whole.'; echo
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
 
-test: lint ## Install, build, lint, and run every test that needs no outside server
-	npm test
+test: ## Install, build, lint, and run every test that needs no outside server
+	@$(MAKE) --no-print-directory --jobs=2 build lint-style
+	@$(MAKE) --no-print-directory --jobs=2 lint-code run-tests
 	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the store against MongoDB, which needs a server: test/store/mongodb/ferretdb.sh run make test'
 
 build: $(BUILT) ## Install and build
 
-lint: build ## Check style, import directions and protocol buffers
+lint: ## Check style, import directions and protocol buffers
 	@$(MAKE) --no-print-directory --jobs=2 lint-code lint-style
 
-lint-code lint-style:
-	npm run $(subst -,:,$@)
+# Reads the types that the build generates.
+lint-code: build
+	npm run lint:code
+
+lint-style: $(INSTALLED)
+	npm run lint:style
+
+run-tests: build
+	npm test
 
 fuzz: build ## Give made-up inputs to all readers for SECONDS (60); SEED repeats a round, or one find
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
@@ -54,6 +62,11 @@ bench-suites: build ## Measure the models of the paper and of today, and write t
 bench-generation: build ## Have a decoder of the zoo make text: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares
 	node dist/bench/generation/main.js --model $(or $(MODEL),llama_1b) --prompt $(or $(PROMPT),128) \
 		--tokens $(or $(TOKENS),64) --threads $(or $(THREADS),1) $(FILES)
+
+bench-scale: build ## Have AGENTS=32 share BRICKS=10000 of BRICK_MS=67 by a broker and a database, with SERVERS='1 4', and write docs/scale.md
+	$(if $(MONGODB_URI)$(FERRETDB),,bench/scale/mongo-java-server/run.sh) node dist/bench/scale/main.js \
+		--agents $(or $(AGENTS),32) --bricks $(or $(BRICKS),10000) --brick-ms $(or $(BRICK_MS),67) \
+		--servers '$(or $(SERVERS),1 4)' --repeats $(or $(REPEATS),3) --sizes '$(or $(SIZES),10000 100000)'
 
 schema: build ## Write docs/report.schema.json and schemas/ from the definitions of the documents
 	node dist/test/plugins/dlbricks/report/write-schema.js

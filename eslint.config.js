@@ -25,7 +25,7 @@ const HOUSES = [
     folder: 'src/onnx',
     levels: [['bytes', 'model'], ['operators'], ['functions', 'values'], ['read', 'write'], ['layers']],
   },
-  { folder: 'src/agent', levels: [['.'], ['jobs', 'spread'], ['wire', 'worker'], ['client', 'predict'], ['services']] },
+  { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services', 'spread']] },
   { folder: 'src/work', levels: [['.'], ['memory', 'amqp'], ['open-queue.ts']] },
   { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
   { folder: 'fuzz', levels: [['random.ts'], ['mutate'], ['targets'], ['run'], ['main.ts']] },

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deadline, workplace } from '../cli/support/command.js';
-import { chain, MANY_OPERATORS } from '../cli/support/tiny-models.js';
+import { chain, MANY_BRICKS, MANY_OPERATORS } from '../cli/support/tiny-models.js';
 import { startTracingServer } from '../platform-documents/support/tracing-server.js';
 import { until } from '../support/until.js';
 
-/** JSON is YAML. */
 const EVALUATION = JSON.stringify({
-  dlspec: 'evaluation/v1',
-  name: 'many',
-  version: '1.0.0',
-  models: ['many.onnx'],
-  settings: { cut: 'layer', remeasure: 'none' },
+  ...MANY_BRICKS,
   protocol: { warmup_runs: 1, runs: 3, min_runs: 3 },
   agents: 'all',
 });

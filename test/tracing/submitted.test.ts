@@ -13,7 +13,7 @@ dlspec: evaluation/v1
 name: tiny
 version: 1.0.0
 models: [tiny.onnx]
-settings: { measure_end_to_end: true }
+settings: { measure_end_to_end: true, repeat_limit: 0, remeasure: none }
 protocol: { warmup_runs: 1, runs: 3 }
 `;
 

@@ -42,6 +42,7 @@ name: tiny
 version: 1.0.0
 plugin: latency
 models: [tiny.onnx]
+settings: { remeasure: none }
 protocol: { warmup_runs: 1, runs: 3 }
 ${key}
 `;

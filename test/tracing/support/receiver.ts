@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../support/free-port.js';
 
 /** The OpenTelemetry Collector, as test/tracing/receiver/build.sh makes it. */
 const COLLECTOR = process.env['OTEL_COLLECTOR'];
@@ -82,14 +82,6 @@ export function spansIn(text: string): readonly ReceivedSpan[] {
       })),
     );
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Starts a collector, which ends with the test. */
