@@ -28,8 +28,8 @@ function staticInputType(model: Model, name: string): TensorType {
 
 /**
  * A model as a benchmark: its weights become inputs that the agent fills, after the model's own inputs. Constants that
- * steer an operator stay; the parameters of a quantization stay in their canonical form. The signature is SHA-256 over the resulting file, so it depends on names only where the given
- * model has meaningful ones.
+ * steer an operator stay; the parameters of a quantization stay in their canonical form. The signature is SHA-256 over
+ * the resulting file, so it depends on names only where the given model has meaningful ones.
  *
  * @throws PlatformError `model` where an input's dimensions are not bound
  */

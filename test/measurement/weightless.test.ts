@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from '../support/property.js';
-import { modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
+import { givenValues, modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
 import type { Model, Tensor } from '../../src/onnx/model/model.js';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import { floatTensor, GraphBuilder, int64Tensor } from '../plugins/dlbricks/support/graph-builder.js';
@@ -41,6 +41,18 @@ describe('a model without its weights', () => {
       fc.property(generatedModels(), ({ model }) => {
         const benchmark = weightlessBenchmark(model);
         assert.deepEqual(weightlessBenchmark(modelOf(benchmark, 'back again')), benchmark);
+      }),
+    );
+  });
+
+  test('keeps the values that a user gave to inputs, and gives none to the others', () => {
+    fc.assert(
+      fc.property(generatedModels(), fc.boolean(), ({ model }, isList) => {
+        const values = { low: 2, high: 5, list: isList ? [2, 5, 3] : undefined };
+        const given = new Map(model.graph.inputs.slice(0, 1).map((name) => [name, values]));
+        const benchmark = weightlessBenchmark({ ...model, graph: { ...model.graph, given } });
+        assert.deepEqual(givenValues(benchmark), given);
+        assert.deepEqual(modelOf(benchmark, 'back again').graph.given, given);
       }),
     );
   });

@@ -341,6 +341,27 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.ok(labelsIn(second.events).every((label) => label === message));
   });
 
+  test('names all of three others', async () => {
+    let go = (): void => {};
+    const released = new Promise<void>((resolve) => (go = resolve));
+    const store = await openMemoryStore();
+    const others = [];
+    for (const task of TASKS.slice(0, 3)) {
+      const { measuring, progress } = await measuringWith(laterAgent(released).agent, signal, store);
+      progress.add([task]);
+      others.push(measuring.measure([task]));
+    }
+    const last = await measuringWith(fakeAgent(), signal, store);
+    last.progress.add(TASKS);
+    const waiting = last.measuring.measure(TASKS);
+    await until(() => waitingIn(last.events).length > 0);
+    go();
+    await Promise.all([...others, waiting]);
+    const other = `process ${process.pid} on ${hostname()}`;
+    const message = `waiting for 3 measurements that ${other}, ${other}, ${other} takes for another evaluation`;
+    assert.deepEqual(waitingIn(last.events), [message]);
+  });
+
   test('takes what another one was to take and gave up', async () => {
     const interrupted = new AbortController();
     const slow = laterAgent(new Promise((resolve) => interrupted.signal.addEventListener('abort', () => resolve())));

@@ -1,4 +1,4 @@
-// Imported before each test file. What it measures waits for its own measurements only, not for those of other files.
+// Imported before the tests of each process. What they measure waits for the process's own measurements only.
 import { TURN_GROUP_VARIABLE } from '../../src/agent/worker/machine-turn.js';
 
-process.env[TURN_GROUP_VARIABLE] ??= `test ${process.pid}`;
+process.env[TURN_GROUP_VARIABLE] = `test ${process.pid}`;

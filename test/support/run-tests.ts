@@ -4,14 +4,10 @@ import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
-import { TURN_GROUP_VARIABLE } from '../../src/agent/worker/machine-turn.js';
 import { MergedSummary } from './merged-summary.js';
 import { testFiles } from './test-processes.js';
 
 const WAITING_AT_ONCE = 1;
-
-// The files' processes get this process's `--import own-turn.js`. Each names a group of its own there.
-delete process.env[TURN_GROUP_VARIABLE];
 
 const { waiting, computing } = testFiles();
 const runs = [

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 /** The compiled tests. */
 const TESTS = join(import.meta.dirname, '..');
 
-/** Gets a file for each shared process. */
-const SHARED = join(TESTS, '../shared-tests');
+/** Gets a file for each process, which imports its tests. */
+const PROCESSES = join(TESTS, '../test-processes');
 
 /**
  * The folders and files of each shared process, the longest first. Their tests leave the process as it was, and measure
@@ -145,23 +145,31 @@ export interface TestFiles {
   readonly computing: readonly string[];
 }
 
-/** Writes the files of the shared processes. @returns all files, the longest first of those that compute */
+/** @returns the path of the file of a process with the tests in `files`, which is written */
+function processFile(name: string, files: readonly string[]): string {
+  const path = join(PROCESSES, `${name.replaceAll('/', '-')}.test.js`);
+  const imports = ['support/own-turn.js', ...files].map((file) => `import '../test/${file}';\n`);
+  writeFileSync(path, imports.join(''));
+  return path;
+}
+
+/** Writes the files of all processes. @returns them, the longest first of those that compute */
 export function testFiles(): TestFiles {
   const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
   const files = entries.filter((file) => file.endsWith('.test.js')).sort();
-  rmSync(SHARED, { recursive: true, force: true });
-  mkdirSync(SHARED);
+  rmSync(PROCESSES, { recursive: true, force: true });
+  mkdirSync(PROCESSES);
   const shared = Object.keys(TOGETHER).map((name) => {
-    const imports = files.filter((file) => processOf(file) === name).map((file) => `import '../test/${file}';\n`);
-    const path = join(SHARED, `${name}.test.js`);
-    writeFileSync(path, imports.join(''));
-    return path;
+    const together = files.filter((file) => processOf(file) === name);
+    return processFile(name, together);
   });
   const alone = files.filter((file) => processOf(file) === undefined);
   const isWaiting = (file: string): boolean => WAITING.has(nameOf(file));
+  const processes = (each: readonly string[]): readonly string[] =>
+    each.map((file) => processFile(nameOf(file), [file]));
   return {
-    waiting: alone.filter(isWaiting).map((file) => join(TESTS, file)),
+    waiting: processes(alone.filter(isWaiting)),
     // Short ones come last, so that no core waits long for another one.
-    computing: [...alone.filter((file) => !isWaiting(file)).map((file) => join(TESTS, file)), ...shared],
+    computing: [...processes(alone.filter((file) => !isWaiting(file))), ...shared],
   };
 }
