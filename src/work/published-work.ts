@@ -21,10 +21,10 @@ const ITEMS_EACH = 4;
 /** Without an answer for this long, work that was given up is looked for: its announcement may be lost with a connection. */
 const SILENT_MS = 60_000;
 
-/** After this long without anybody who serves, nobody is expected any more. */
-const NOBODY_MS = 10 * 60_000;
+/** Work without an agent that serves it for this long is an error. */
+const UNSERVED_MS = 10 * 60_000;
 
-/** A request, and its index for who asked. */
+/** A request, and its index among the requests of the caller. */
 export interface IndexedWork extends WorkRequest {
   readonly index: number;
 }
@@ -36,7 +36,7 @@ export interface PublishedWorkOptions {
   /** One of the class, to describe it. */
   readonly agent: BenchmarkAgent;
   readonly answers: Answers;
-  /** Name of the lease that says that somebody waits. */
+  /** Name of the lease that the caller holds while it waits. */
   readonly wantedBy: string;
   readonly clock: Clock;
 }
@@ -60,10 +60,11 @@ export class PublishedWork {
   constructor(private readonly options: PublishedWorkOptions) {}
 
   /**
-   * Publishes items, a few ahead of those who serve, and yields their measurements.
+   * Publishes items, a few ahead of the agents that serve, and yields their measurements.
    *
-   * @param serving how many serve the class now
-   * @throws PlatformError `cancelled` after the signal, `unavailable` where nobody serves any more, and as the queue and the store do
+   * @param serving number of agents that serve the class now
+   * @throws PlatformError `cancelled` after the signal, `unavailable` where no agent has served for ten minutes, and as the queue
+   *   and the store do
    */
   async *measure(
     items: readonly (readonly IndexedWork[])[],
@@ -184,16 +185,16 @@ export class PublishedWork {
     };
   }
 
-  /** @throws PlatformError `unavailable` where nobody has served for too long */
+  /** @throws PlatformError `unavailable` where no agent has served for too long */
   #checkWhoServes(): void {
     const { system, clock } = this.options;
     // Beside the looks for answers: while the broker is away, this takes long.
     if (!this.#isLooking && clock.now() - this.#lookedMs >= STATE_LOOK_MS) void this.#lookWhoServes();
-    if (clock.now() - this.#servedMs < NOBODY_MS) return;
-    const waited = `${NOBODY_MS / 60_000} minutes`;
+    if (clock.now() - this.#servedMs < UNSERVED_MS) return;
+    const waited = `${UNSERVED_MS / 60_000} minutes`;
     throw new PlatformError(
       'unavailable',
-      `nobody takes work from the queue for systems ${system.slice(0, 8)} for ${waited}: ` +
+      `no agent has taken work from the queue for systems ${system.slice(0, 8)} for ${waited}: ` +
         'start an agent there with "mlmodelscope agent --queue", then run the same again; what is measured stays',
     );
   }
@@ -201,7 +202,7 @@ export class PublishedWork {
   async #lookWhoServes(): Promise<void> {
     const { queue, system, clock } = this.options;
     this.#isLooking = true;
-    // While the broker is away, nobody is known to serve.
+    // While the broker is away, no agent is known to serve.
     this.#serving = (await queue.state(system).catch(() => undefined))?.serving ?? 0;
     this.#isLooking = false;
     this.#lookedMs = clock.now();

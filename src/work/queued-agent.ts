@@ -34,15 +34,15 @@ function isForQueue({ benchmark, name }: MeasureRequest): boolean {
 }
 
 /**
- * All agents of a class of systems as one agent: what it is asked to measure is published, measured by those who serve the class,
- * and yielded as it comes in, in any order. Work that is given up is published again in halves, and a benchmark that is given up alone
- * fails. Everything else is asked of `agent`, one of the class, and so are whole models, and everything while
- * nobody serves the class.
+ * All agents of a class of systems as one agent. Its requests to measure are published, and the agents that serve the class
+ * measure them. It yields measurements as they come in, in any order. Work that is given up is published again in halves. A
+ * benchmark that is given up alone fails. `agent`, one of the class, gets all other requests, whole models, and all
+ * requests while no agent serves the class.
  *
- * Its `measure` throws in addition: `unavailable` where nobody serves the class for ten minutes, and as the queue and the
+ * Its `measure` throws in addition: `unavailable` where no agent serves the class for ten minutes, and as the queue and the
  * store do.
  *
- * @param store what those who serve use as well
+ * @param store the store of the agents that serve
  */
 export function queuedAgent(
   queue: WorkQueue,

@@ -79,7 +79,7 @@ interface WorkServerOptions {
   readonly clock: Clock;
 }
 
-/** What nobody can measure, however often it is tried. */
+/** Errors that another try would give again, on every agent. */
 const REFUSED: ReadonlySet<PlatformError['code']> = new Set(['usage', 'unsupported', 'model']);
 
 /** Handles the messages of one class with one agent, until that fails. */
@@ -156,7 +156,7 @@ class WorkServer {
     for (;;) {
       await this.options.clock.sleep(LOOK_MS, ended);
       if (ended.aborted) return;
-      // While the store is away, nobody knows.
+      // While the store is away, the caller counts as waiting.
       if (!(await this.#isWanted(item).catch(() => true))) unwanted.abort();
     }
   }

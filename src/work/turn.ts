@@ -13,7 +13,7 @@ export class Turn {
   ) {}
 
   /**
-   * Does work for an item when nobody else works on it.
+   * Does work for an item when no other agent works on it.
    *
    * @throws PlatformError `cancelled` where the signal aborts before, and as the store and the work do
    */

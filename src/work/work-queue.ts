@@ -6,12 +6,12 @@ export interface WorkMessage {
 }
 
 /**
- * What became of a message. A handler that throws has failed: the message is delivered again, and given up after
+ * How the handling of a message ended. A handler that throws has failed: the message is delivered again, and given up after
  * {@link MOST_DELIVERIES}.
  */
 export type Handled =
   | { readonly kind: 'done' }
-  /** Nobody can do this work: it is given up at once. */
+  /** No agent can do this work: it is given up at once. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** It was not tried: it goes back, for others, and this delivery does not count. */
   | { readonly kind: 'returned' };
@@ -21,7 +21,7 @@ export type WorkHandler = (message: WorkMessage) => Promise<Handled>;
 /** Work that was given up. */
 export interface FailedWork {
   readonly message: WorkMessage;
-  /** What it was for. */
+  /** The class of systems that it was for. */
   readonly system: string;
   /** One sentence, without a full stop. */
   readonly reason: string;
@@ -31,9 +31,9 @@ export interface FailedWork {
 
 /** How busy a queue for one class of systems is. */
 export interface QueueState {
-  /** Messages that nobody works on. */
+  /** Messages that wait for an agent. */
   readonly waiting: number;
-  /** Who takes work from it. */
+  /** Agents that take work from it. */
   readonly serving: number;
 }
 

@@ -77,7 +77,7 @@ describe('a queue that cannot be used', deadline, () => {
     for (const command of commands) {
       const { code, stderr } = await place.run(command, { env });
       assert.equal(code, 1, stderr);
-      assert.match(stderr, /amqp:\/\/127\.0\.0\.1:1 cannot be used: nobody listens there: start the broker/);
+      assert.match(stderr, /amqp:\/\/127\.0\.0\.1:1 cannot be used: no broker listens there: start it/);
       assert.doesNotMatch(stderr, /correct-horse/);
     }
   });

@@ -255,7 +255,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     );
   });
 
-  it('measures with its own agent what no queue carries, and everything while nobody serves', async (t) => {
+  it('measures with its own agent what no queue carries, and everything while no agent serves', async (t) => {
     const at = await place(t);
     const own = fakeAgent();
     const weights = sampleRequests(1).map((request) => {
@@ -279,7 +279,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.deepEqual(serving.measured.toSorted(), [signatureOf(2), signatureOf(3)].toSorted());
   });
 
-  it('gives up where nobody serves any more', async (t) => {
+  it('gives up where no agent serves any more', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
     const stop = at.serve(beforeEach(agent, (_request, signal) => aborted(signal)));

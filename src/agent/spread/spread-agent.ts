@@ -171,7 +171,7 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
     const stop = new AbortController();
     const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
     const workers = machines.working.map((machine) => workOf(machine, pool, options));
-    yield* merged(workers, () => stop.abort(new PlatformError('cancelled', 'nobody waits for the measurements')));
+    yield* merged(workers, () => stop.abort(new PlatformError('cancelled', 'the caller no longer waits for the measurements')));
     if (!pool.isEmpty) throw machines.none();
   }
 

@@ -50,7 +50,7 @@ function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRo
   return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
 }
 
-/** Work that is taken again though whoever waited for it may have gone. */
+/** The work without the lease of its caller, who may have gone: an agent takes it all the same. */
 function forAnybody(message: WorkMessage): WorkMessage {
   try {
     return { ...message, body: bodyOf({ ...itemIn(message.body), wantedBy: undefined }) };

@@ -36,7 +36,7 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
   ],
   [
     'ECONNREFUSED',
-    { code: 'unavailable', text: 'nobody listens there: start the broker, or check the address and the port' },
+    { code: 'unavailable', text: 'no broker listens there: start it, or check the address and the port' },
   ],
   ['ENOTFOUND', { code: 'unavailable', text: 'there is no such host: check the address' }],
   ['EAI_AGAIN', { code: 'unavailable', text: 'the name of the host cannot be looked up now: check the network' }],

@@ -34,8 +34,8 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one of what was given up. A lost connection is made
- * again, whoever serves goes on, and what was not confirmed is published again.
+ * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one of work that was given up. A lost
+ * connection is made again. Then agents go on serving, and messages without a confirmation are published again.
  */
 export class AmqpWorkQueue implements WorkQueue {
   readonly #consumers = new Set<Consumer>();

@@ -52,7 +52,7 @@ class SystemQueue {
       if (!server.isFree) continue;
       const next = this.waiting.shift();
       if (next === undefined) return;
-      // Whoever was served goes to the end, so that all get their share.
+      // The one that was served goes to the end, so that all get their share.
       this.servers.delete(server);
       this.servers.add(server);
       server.start(next, () => this.deliver());

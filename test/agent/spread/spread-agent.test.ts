@@ -170,7 +170,7 @@ describe('identical machines', () => {
     ]);
   });
 
-  it('stop at once when nobody wants the rest, or when they are cancelled', async () => {
+  it('stop at once when the caller wants no more, or when they are cancelled', async () => {
     const [a, b] = [taking(2), taking(2)];
     const { agent } = spreadOver({ a, b });
     for await (const { index } of agent.measure(bricks)) {

@@ -142,11 +142,11 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
 describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () => {
   const options = { onWarning: () => undefined };
 
-  it('is an error where nobody listens', async () => {
+  it('is an error where no broker listens', async () => {
     await assert.rejects(
       openQueue('amqp://alice:secret@127.0.0.1:1', options),
       (error) =>
-        refusal('unavailable', /nobody listens there: start the broker/)(error) && !String(error).includes('secret'),
+        refusal('unavailable', /no broker listens there: start it/)(error) && !String(error).includes('secret'),
     );
   });
 
