@@ -76,7 +76,8 @@ async function runAll(
         if (event.kind === 'planned') prepared = true;
         if (event.kind !== 'measuring') return;
         // Preparing is a small part of the work, and further occasions come after the bar's first full round.
-        const share = (event.done / event.total) * (prepared ? 0.9 : 0.05);
+        const done = event.total === 0 ? 0 : event.done / event.total;
+        const share = done * (prepared ? 0.9 : 0.05);
         left.update(index, prepared ? 0.05 + share : share, performance.now());
         bar.update(Math.floor(left.share * 1000), { left: left.text, doing: `${configuration.name}: ${event.label}` });
       };
