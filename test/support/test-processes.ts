@@ -96,8 +96,13 @@ const ALONE: ReadonlySet<string> = new Set([
   'zoo/runtime',
 ]);
 
-/** Files that wait for a large part of their time. They run beside the others; none of them measures processor time. */
+/**
+ * Files, and shared processes, that wait for a large part of their time. They run beside the others; none of them measures
+ * processor time.
+ */
 const WAITING: ReadonlySet<string> = new Set([
+  'rpc',
+  'stores',
   'agent/services/measuring',
   'agent/worker/process-lifetime',
   'cli/agent',
@@ -105,6 +110,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'cli/queue',
   'cli/several-agents',
   'cli/shared-store',
+  'package/installed',
   'server/serve-process',
   'server/servers-process',
   'store/mongodb/large-document',
@@ -159,17 +165,15 @@ export function testFiles(): TestFiles {
   const files = entries.filter((file) => file.endsWith('.test.js')).sort();
   rmSync(PROCESSES, { recursive: true, force: true });
   mkdirSync(PROCESSES);
-  const shared = Object.keys(TOGETHER).map((name) => {
-    const together = files.filter((file) => processOf(file) === name);
-    return processFile(name, together);
-  });
-  const alone = files.filter((file) => processOf(file) === undefined);
-  const isWaiting = (file: string): boolean => WAITING.has(nameOf(file));
-  const processes = (each: readonly string[]): readonly string[] =>
-    each.map((file) => processFile(nameOf(file), [file]));
-  return {
-    waiting: processes(alone.filter(isWaiting)),
+  const isAlone = (file: string): boolean => processOf(file) === undefined;
+  const processes = [
+    ...files.filter(isAlone).map((file) => ({ name: nameOf(file), files: [file] })),
     // Short ones come last, so that no core waits long for another one.
-    computing: [...processes(alone.filter((file) => !isWaiting(file))), ...shared],
+    ...Object.keys(TOGETHER).map((name) => ({ name, files: files.filter((file) => processOf(file) === name) })),
+  ];
+  const pathsOf = (areWaiting: boolean): readonly string[] => {
+    const chosen = processes.filter(({ name }) => WAITING.has(name) === areWaiting);
+    return chosen.map(({ name, files: of }) => processFile(name, of));
   };
+  return { waiting: pathsOf(true), computing: pathsOf(false) };
 }
