@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type LoadedModel } from '../src/plugi
 import { loadModel } from '../src/registry/load-model.js';
 import { openStore } from '../src/store/open-store.js';
 
-/** What one more model costs where others of its family are measured. */
+/** The cost of one more model where others of its family are measured. */
 export interface FamilyBenchmark {
   readonly known: readonly string[];
   readonly model: string;

@@ -5,7 +5,7 @@ import { readModel } from '../src/onnx/read/read-model.js';
 import { WEIGHT_BYTES, writeSparseModel } from '../test/onnx/sparse-model.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 
-/** What it takes to read a model of just below 2 GiB in a process of its own. */
+/** The cost of reading a model of just below 2 GiB in a process of its own. */
 export interface ReadModelBenchmark {
   readonly weights: 'inline' | 'external';
   readonly weightBytes: number;

@@ -8,7 +8,7 @@ import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 
 const FIXTURES = join(import.meta.dirname, '../../test/foreign-traces/fixtures');
 
-/** What it takes to read a trace of some size in a process of its own. */
+/** The cost of reading a trace of some size in a process of its own. */
 export interface ReadTraceBenchmark {
   readonly format: string;
   readonly megabytes: number;

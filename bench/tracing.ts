@@ -10,7 +10,7 @@ import { activeTracing, traced } from '../src/tracing/tracing.js';
 import { buildZooModel } from '../src/zoo/zoo.js';
 
 export interface TracingBenchmark {
-  /** What a span costs in code that is traced, while tracing is off. */
+  /** Cost of a span in code that is traced, while tracing is off. */
   readonly offNs: number;
   /** The same while spans are made and kept. */
   readonly onNs: number;
@@ -19,7 +19,7 @@ export interface TracingBenchmark {
   readonly callOnMs: number;
   readonly model: string;
   readonly modelMs: number;
-  /** What the runtime's profile adds to a run of the model. */
+  /** Time that the runtime's profile adds to a run of the model. */
   readonly profileMs: number;
   readonly kernels: number;
 }
@@ -53,7 +53,7 @@ function spanNs(count: number): number {
   return Math.max(0, spanned() - plain());
 }
 
-/** What tracing costs where it is off, where it is on, and inside of a model. Last of all: tracing stays on. */
+/** The cost of tracing where it is off, where it is on, and inside of a model. To be run last: tracing stays on. */
 export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingBenchmark> {
   if (activeTracing() !== undefined) throw new Error('tracing is on already');
   const agent = await startAgent();

@@ -13,7 +13,7 @@ export interface Mutant {
   readonly description: string;
   /** The compiled module, relative to the folder of compiled modules. */
   readonly module: string;
-  /** Where the change starts in that module. */
+  /** Start of the change in that module. */
   readonly offset: number;
   /** The module with the defect. */
   readonly text: string;

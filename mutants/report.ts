@@ -12,7 +12,7 @@ export interface Judged {
   readonly fate: Fate;
 }
 
-/** What became of the mutants of one target. */
+/** The results of the mutants of one target. */
 export interface TargetResult {
   readonly folder: string;
   /** All that the code has; a sample of them is judged. */

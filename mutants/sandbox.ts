@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Mutant } from './mutant.js';
 
-/** What tests write to, or never read. */
+/** Folders that tests write to, or never read. */
 const LEFT_OUT = new Set(['.git', 'out']);
 
 /**
@@ -40,7 +40,7 @@ export class Sandbox {
     return `${pathToFileURL(this.folder).href}/`;
   }
 
-  /** Where tests put temporary files. Tests that are ended leave them behind. */
+  /** The folder of the tests' temporary files. Tests that are ended leave them behind. */
   get temporary(): string {
     return join(this.root, 'tmp');
   }

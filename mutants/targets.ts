@@ -12,7 +12,7 @@ export interface Target {
 
 const PLUGIN_PARTS = ['cut', 'bricks', 'measure', 'estimate'];
 
-/** What steers results, and what strangers can reach. */
+/** The code that steers results, and the code that strangers can reach. */
 export const TARGETS: readonly Target[] = [
   ...PLUGIN_PARTS.map((part) => ({ code: `plugins/dlbricks/${part}`, tests: `test/plugins/dlbricks/${part}` })),
   { code: 'src/measurement', tests: 'test/measurement' },

@@ -30,7 +30,7 @@ export { showEvent } from './evaluation/show-event.js';
 export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
 export { whileTelling } from './evaluation/while-telling.js';
 
-// What commands have in common.
+// Common parts of commands.
 export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export {
   addAgentOptions,

@@ -6,7 +6,7 @@ import { zooEntry } from '../../src/zoo/zoo.js';
 
 /** One table of the document. */
 export interface Configuration {
-  /** Of its files: accuracy-NAME.svg. */
+  /** Name in its files: accuracy-NAME.svg. */
   readonly name: string;
   readonly threads: number;
   readonly batch: number;

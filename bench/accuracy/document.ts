@@ -3,7 +3,7 @@ import { formatMs, gigabytes, percent, UNKNOWN } from '../../plugins/dlbricks/re
 import type { Configuration } from './configurations.js';
 import type { Outcome } from './run-configuration.js';
 
-/** What the project promises: mean and worst error, percent. */
+/** The errors that the project promises: mean and worst, percent. */
 function targetOf({ threads, batch }: Configuration): { readonly mean?: number; readonly worst?: number } {
   if (batch > 1) return { mean: 3 };
   return threads === 1 ? { mean: 1.5, worst: 5 } : { mean: 2.5, worst: 8 };
@@ -46,7 +46,7 @@ function ratio(value: number | null): string {
   return value === null ? UNKNOWN : value.toFixed(2);
 }
 
-/** What estimates and the alternative cost, and how often the one goes into the other. */
+/** The costs of estimates and of the alternative, and their ratios. */
 function costFigures({ costs, ratios }: Report['summary']): string[] {
   const once = (first: number | undefined, again: number | undefined): string => {
     if (first === undefined || again === undefined) return UNKNOWN;

@@ -17,7 +17,7 @@ import { plotGrowth, plotPredictions } from './plots.js';
 import { type Outcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
 
-// `make bench-accuracy`: every table and plot of docs/accuracy.md. What is measured is kept in out/accuracy, so that an interrupted
+// `make bench-accuracy`: every table and plot of docs/accuracy.md. Measurements are kept in out/accuracy, so that an interrupted
 // run continues; remove that folder to measure anew.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -64,7 +64,7 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   });
 }
 
-/** What measuring cost after each model: all models so far whole, and their bricks, each once. Seconds. */
+/** The cost of measuring after each model: all models so far whole, and their bricks, each once. Seconds. */
 export interface Growth {
   readonly model: string;
   readonly wholeSeconds: number;

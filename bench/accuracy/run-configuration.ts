@@ -20,7 +20,7 @@ export interface Outcome {
   readonly brickPeakBytes: number;
 }
 
-/** What measuring had cost after each model, had they come one by one. */
+/** The cost of measuring after each model, as if the models came one by one. */
 function growthOf({ models }: EstimateResult): readonly Growth[] {
   const seen = new Set<string>();
   let [wholeMs, brickMs] = [0, 0];

@@ -19,7 +19,7 @@ export class TimeLeft {
     this.done = Math.max(this.done, before + (this.sizes[piece] ?? 0) * Math.min(1, share));
   }
 
-  /** Of everything, 0 to 1. */
+  /** Share of everything that is done, 0 to 1. */
   get share(): number {
     return this.total === 0 ? 1 : this.done / this.total;
   }

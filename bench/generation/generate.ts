@@ -17,7 +17,7 @@ export interface Generated {
   readonly furtherTokensMs: readonly number[];
 }
 
-/** Where and how a decoder runs. */
+/** The environment of a decoder: its predictor, threads and folder. */
 export interface Place {
   readonly predictor: Predictor;
   readonly threads: number;

@@ -1,4 +1,4 @@
-/** What an agent's process is told when it starts. */
+/** The settings that an agent's process gets when it starts. */
 export interface AgentSettings {
   /** The name of its machine: the agents of one machine take turns. */
   readonly host: string;
@@ -19,7 +19,7 @@ export interface WaitedItem {
   readonly gapMs: number | undefined;
 }
 
-/** What an agent's process tells its parent. */
+/** The messages of an agent's process to its parent. */
 export type AgentTold =
   /** All servers know it. */
   { readonly kind: 'registered'; readonly system: string } | ({ readonly kind: 'item' } & WaitedItem);

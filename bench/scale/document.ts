@@ -197,7 +197,7 @@ function sizesLines({ database, sizes }: RecordedSizes): readonly string[] {
   ];
 }
 
-/** Where and when runs were made, one line for each. */
+/** The machines and dates of runs, one line for each. */
 function places(all: readonly Recorded[]): readonly string[] {
   return all.map((recorded) => {
     const { machine, date, agents, runs } = recorded;

@@ -29,7 +29,7 @@ export interface Rates {
   readonly bricksPerSecond: number;
   readonly itemBricks: number;
   readonly itemsPerSecond: number;
-  /** Signs of life of agents, and looks whether anybody still waits for their work. */
+  /** Signs of life of agents, and looks whether their work is still wanted. */
   readonly beatsPerSecond: number;
   readonly looksPerSecond: number;
 }
@@ -46,7 +46,7 @@ const ITEMS_EACH = 2;
 const BEATS_PER_SECOND = 1 / 2;
 const LOOKS_PER_SECOND = 2 / 3;
 
-/** What the fleet asks of the processes that its agents share, the one that saturates first at the beginning. */
+/** The fleet's load on the processes that its agents share; the first to saturate comes first. */
 export function loadsOf(runs: readonly RunFigures[], { agents, brickMs }: Fleet): readonly Load[] {
   return SHARED.flatMap((role): Load | readonly [] => {
     const cpuMs = cpuMsPerBrick(runs, role);

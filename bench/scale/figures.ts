@@ -8,7 +8,7 @@ const roleFiguresSchema = z.strictObject({
   processes: z.int(),
   /** Processor time of all of them during the run. */
   cpuMs: z.number(),
-  /** Of one process: the largest peak, and the median share at the end of the run. */
+  /** Memory of one process: the largest peak, and the median share at the end of the run. */
   peakBytes: z.number(),
   shareBytes: z.number(),
 });
@@ -53,7 +53,7 @@ function rolesOf(processes: readonly ProcessFigures[]): Record<string, RoleFigur
   );
 }
 
-/** What a run was like, from what was seen of it. */
+/** The figures of a run, from the observations of it. */
 export function runFiguresOf(seen: {
   readonly bricks: number;
   readonly idealMs: number;

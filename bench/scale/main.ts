@@ -14,7 +14,7 @@ import { type Recorded, recordedSchema, type RecordedSizes, recordedSizesSchema 
 import { runOnce } from './run.js';
 import { storeSizes } from './store-size.js';
 
-// `make bench-scale`: docs/scale.md. What is measured is kept in out/scale, a file for each database and number of servers; the
+// `make bench-scale`: docs/scale.md. Measurements are kept in out/scale, a file for each database and number of servers; the
 // document has all that are there.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -18,7 +18,7 @@ const AGENT = fileURLToPath(new URL('./agent.js', import.meta.url));
 /** Agents that start at a time: each takes half a second of a core. */
 const STARTING = 4;
 
-/** Where a platform is to run, and how large it is. */
+/** The size of a platform, and the time of a brick on it. */
 export interface PlatformSize {
   readonly agents: number;
   readonly servers: number;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Clock ticks of a second in /proc; Linux tells this number to all programs (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
-/** What a process is here, by its command line. */
+/** The role of a process here, by its command line. */
 export type Role = 'agent' | 'server' | 'plugin' | 'broker' | 'database' | 'benchmark';
 
 /** Parts of command lines, the first that fits decides. */

@@ -15,7 +15,7 @@ export const recordedSchema = z.strictObject({
 
 export type Recorded = Readonly<z.infer<typeof recordedSchema>>;
 
-/** What measurements take in a store, as a file in out/scale keeps it. */
+/** The sizes of measurements in a store, as a file in out/scale keeps them. */
 export const recordedSizesSchema = z.strictObject({
   date: z.string(),
   database: z.string(),

@@ -5,7 +5,7 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { SYSTEM } from '../../test/store/sample-measurement.js';
 import { measurementOf, requestsOf } from './bricks.js';
 
-/** Cost of each measurement, which is a number of as many bytes whatever it is. */
+/** Cost of each measurement, a number that takes as many bytes with any value. */
 const BRICK_MS = 67;
 
 /** Measurements that are put at once. */
@@ -13,7 +13,7 @@ const AT_ONCE = 1000;
 
 const indexSchema = z.strictObject({
   name: z.string(),
-  /** Of an entry as MongoDB writes it, before it leaves out what entries beside each other share. */
+  /** Size of an entry as MongoDB writes it, before it leaves out what entries beside each other share. */
   keyBytes: z.number(),
   /** On this server's disk; null where it does not say. */
   diskBytes: z.number().nullable(),
@@ -21,14 +21,14 @@ const indexSchema = z.strictObject({
 
 export const storeSizeSchema = z.strictObject({
   measurements: z.int(),
-  /** Of a document in BSON, which is the same on every server. */
+  /** Size of a document in BSON, which is the same on every server. */
   documentBytes: z.number(),
-  /** Of the collection on this server's disk, for each measurement; null where it does not say. */
+  /** Size of the collection on this server's disk, for each measurement; null where it does not say. */
   diskBytes: z.number().nullable(),
   indexes: z.array(indexSchema),
 });
 
-/** What a number of measurements takes in a store, for each of them. */
+/** The size of a number of measurements in a store, for each of them. */
 export type StoreSize = Readonly<z.infer<typeof storeSizeSchema>>;
 
 /** A type byte and a final one for each text, then the end and the number of the document (mongo, src/mongo/db/storage/key_string). */
@@ -72,7 +72,7 @@ async function fill(store: ResultStore, name: string, count: number): Promise<vo
   }
 }
 
-/** What measurements take in a new database, which is filled step by step. */
+/** The sizes of measurements in a new database, which is filled step by step. */
 export async function storeSizes(uri: string, counts: readonly number[]): Promise<readonly StoreSize[]> {
   const store = await openMongoStore(uri, { onWarning: () => undefined });
   const client = await MongoClient.connect(uri);

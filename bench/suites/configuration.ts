@@ -9,8 +9,8 @@ export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'b
 }
 
 /**
- * What exports say of the models of a suite, one configuration for each cut, length of bricks, size of the batch and
- * system. So a suite can be measured in several runs. What runs had in common (a brick that both needed) is in the
+ * The data of exports on the models of a suite, one configuration for each cut, length of bricks, size of the batch and
+ * system. So a suite can be measured in several runs. A shared part of runs (a brick that both needed) is in the
  * costs of each.
  */
 export function configurationsOf(exports: readonly Exported[], suite: readonly string[]): readonly Configuration[] {

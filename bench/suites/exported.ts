@@ -4,7 +4,7 @@ import { type Report, reportSchema, reportsSchema } from '../../plugins/dlbricks
 import { type Sweep, sweepSchema } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { z } from '../../src/plugin-api.js';
 
-/** What an export says of one model. Times are in ms where their names do not say seconds. */
+/** The data of one model in an export. Times are in ms where their names do not say seconds. */
 export interface ExportedModel {
   readonly name: string;
   readonly layers: number;
@@ -21,7 +21,7 @@ export interface ExportedModel {
   readonly wholeSeconds: number | null;
 }
 
-/** What an export has of one cut, one length of bricks and one configuration. */
+/** The data of one cut, one length of bricks and one configuration in an export. */
 export interface Exported {
   readonly cut: Cut;
   readonly granularity: number;

@@ -4,8 +4,8 @@ import type { Configuration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /**
- * What whole models cost over what bricks cost; null where a brick is not measured, or no model. Of a whole model that
- * could not be measured, only what that took counts, so that the ratios are too low then.
+ * The cost of whole models over the cost of bricks; null where a brick is not measured, or no model. For a whole model
+ * that could not be measured, only the time of the attempt counts, so that the ratios are too low then.
  */
 export interface Ratios {
   /** One run of every model over one run of every different brick: the paper's rule. */
@@ -25,7 +25,7 @@ export interface Figures extends Accuracy, Ratios {
   readonly layers: number;
   readonly sequences: number;
   readonly unique: number;
-  /** Of how many intervals, and how many contain what was measured. */
+  /** Number of intervals, and of those that contain the measured latency. */
   readonly intervals: { readonly all: number; readonly holding: number };
   readonly repeatabilityPercent: number | null;
 }

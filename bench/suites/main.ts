@@ -9,7 +9,7 @@ import { measureSuite } from './measure.js';
 import { type Suite, SUITES } from './suite.js';
 
 // `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes what these
-// exports of `dlbricks run`, `validate` and `sweep` say. What is measured is kept in out/suites, so that an interrupted
+// exports of `dlbricks run`, `validate` and `sweep` say. Measurements are kept in out/suites, so that an interrupted
 // run continues.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

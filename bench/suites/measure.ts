@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
 import type { Suite } from './suite.js';
 
-/** Where measuring keeps what it has. */
+/** The folders that measuring uses. */
 export interface Places {
   readonly root: string;
   /** Measurements, optimized graphs and exports; removing it makes everything be measured anew. */
@@ -12,7 +12,7 @@ export interface Places {
 }
 
 /**
- * Sweeps over both cuts of a suite by the command that users have. What the store has is not measured again, so that an
+ * Sweeps over both cuts of a suite by the command that users have. Measurements in the store are not repeated, so that an
  * interrupted sweep continues.
  *
  * @returns the path of the export @throws Error where the command ends without one

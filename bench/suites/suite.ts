@@ -1,7 +1,7 @@
 import { ICPE2020 } from '../../src/zoo/architectures/icpe2020/index.js';
 import { MODERN } from '../../src/zoo/architectures/modern/index.js';
 
-/** What the project promises of a suite, at the kernel cut with one thread. */
+/** The project's promises for a suite, at the kernel cut with one thread. */
 interface Targets {
   /** One run of every model over one run of every unique brick. */
   readonly paperRatio?: number;
@@ -14,7 +14,7 @@ interface Targets {
 
 /** Models that one document is about. */
 export interface Suite {
-  /** Of its manifest in manifests/evaluations, and of its document. */
+  /** Name of its manifest in manifests/evaluations, and of its document. */
   readonly name: 'icpe2020' | 'modern';
   readonly title: string;
   readonly about: string;

@@ -4,7 +4,7 @@ import { hostileCount, hostileName, hostileNumber } from './hostile-values.js';
 /** A text is not made longer than about this. */
 const MOST_LENGTH = 400_000;
 
-/** What means something in CSV, JSON or YAML; repeated, it opens what nothing closes. */
+/** Signs with a meaning in CSV, JSON or YAML; repeated, they open levels that nothing closes. */
 const SIGNS = [
   '"',
   "'",

@@ -1,7 +1,7 @@
 import type { Random } from '../random.js';
 import { hostileCount } from './hostile-values.js';
 
-/** What the mutations of trees have to know of a format. */
+/** The operations on a format that the mutations of trees need. */
 export interface Grammar<T> {
   /** None where the node holds no others. */
   parts(node: T): readonly T[];
@@ -41,7 +41,7 @@ class Tree<T> {
     readonly grammar: Grammar<T>,
   ) {}
 
-  /** Of all nodes, the root's first. */
+  /** The places of all nodes, the root's first. */
   places(): readonly Place<T>[] {
     const found: Place<T>[] = [{ node: this.root, index: 0, around: undefined }];
     for (const around of found) {

@@ -6,7 +6,7 @@ import { type Case, inputOf } from './case.js';
 // A process of its own for the inputs, so that one that hangs or takes all memory is found instead of ending everything.
 // Its arguments are the module that has the TARGETS, and a folder for their files.
 
-/** What became of one input. */
+/** The result of one input. */
 export type Answer =
   | {
       readonly kind: 'done';

@@ -13,7 +13,7 @@ export function caseOf(name: string): Case | undefined {
   return target === undefined || seed === undefined ? undefined : { target, seed: Number(seed) };
 }
 
-/** What is the same about finds that have the same cause: the target, and the first line without its numbers and texts. */
+/** The common part of finds that have the same cause: the target, and the first line without its numbers and texts. */
 export function causeOf({ target }: Case, problem: string): string {
   const [line = ''] = problem.split('\n');
   return `${target} ${line.replace(/"[^"]*"|'[^']*'|\d+/g, '_').slice(0, 80)}`;

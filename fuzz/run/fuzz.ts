@@ -11,7 +11,7 @@ export interface FuzzOptions {
   /** The module that exports the TARGETS. */
   readonly module: string;
   readonly limits: Limits;
-  /** Where finds are kept. */
+  /** The folder that keeps the finds. */
   readonly out: string;
   readonly print: (line: string) => void;
 }
@@ -65,7 +65,7 @@ export async function fuzz(seed: number, isWanted: () => boolean, options: FuzzO
   return counts;
 }
 
-/** What becomes of one case. */
+/** The outcome of one case. */
 export function repeat(one: Case, options: FuzzOptions): Promise<Outcome> {
   return withProber(options, (prober) => prober.probe(one));
 }

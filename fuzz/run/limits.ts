@@ -1,12 +1,12 @@
-/** What an input may take. Generous: a machine that runs other things as well must not make finds. */
+/** The limits of an input. They are generous: a machine that runs other things as well must not make finds. */
 export interface Limits {
   /** Processor time for any input, and for each further mebibyte of one. */
   readonly cpuMs: number;
   /** After this long the process counts as hanging. */
   readonly hangMs: number;
-  /** Of JavaScript's objects. */
+  /** Memory of JavaScript's objects. */
   readonly heapBytes: number;
-  /** Of the process in all. */
+  /** Memory of the process in all. */
   readonly peakBytes: number;
 }
 

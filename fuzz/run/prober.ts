@@ -11,7 +11,7 @@ const CHILD = fileURLToPath(new URL('child.js', import.meta.url));
 /** As much of what a process says at its end as helps. */
 const MOST_OUTPUT = 4000;
 
-/** What became of an input: a verdict, or what is wrong. */
+/** The outcome of an input: a verdict, or the problem. */
 export type Outcome =
   { readonly kind: 'held'; readonly verdict: Verdict } | { readonly kind: 'found'; readonly problem: string };
 

@@ -8,7 +8,7 @@ import { readOrRefused, type Target } from './target.js';
 interface JsonFile {
   readonly name: string;
   readonly seeds: () => Promise<readonly unknown[]>;
-  /** What else lies in the folder. */
+  /** Writes the other files of the folder. */
   readonly prepare?: (folder: string) => Promise<void>;
   /** Reads the file, in its folder. */
   readonly read: (path: string, folder: string) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../src/base/errors.js';
 import type { Random } from '../random.js';
 
-/** What becomes of an input: something valid, or a refusal that names a place. */
+/** The result of an input: something valid, or a refusal that names a place. */
 export type Verdict = 'read' | 'refused';
 
 /** A reader of what comes from outside. */

@@ -46,7 +46,7 @@ function sample(): Uint8Array {
   return WorkItem.encode({ version: 1, requests: [request, alone], wantedBy: 'batch 1', traceContext }).finish();
 }
 
-/** Messages of queues, as those who serve them read them. */
+/** Messages of queues, as the agents that serve them read them. */
 export const workMessage: Target = {
   name: 'work-message',
   seeds: () => Promise.resolve([sample()]),

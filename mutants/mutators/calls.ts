@@ -4,7 +4,7 @@ import { type Mutator, replaced } from './change.js';
 /** Methods whose call can be left out of a chain: what they check, order, choose or unify is no more. */
 const LEFT_OUT = new Set([
   ...['sort', 'toSorted', 'reverse', 'toReversed', 'filter', 'slice', 'trim', 'trimEnd', 'toLowerCase', 'toUpperCase'],
-  // Of schemas
+  // Methods of schemas
   ...['min', 'max', 'positive', 'nonnegative', 'regex', 'refine', 'superRefine', 'optional', 'default', 'prefault'],
 ]);
 

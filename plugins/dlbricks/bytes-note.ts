@@ -3,14 +3,14 @@ import type { CutSettings } from './bricks/decompose.js';
 import { initializerBytes, LARGE_BYTES, largestInitializerBytes, shorteningOf } from './bricks/prepare-extended.js';
 import { counted, gigabytes } from './report/words.js';
 
-/** What decides how many bytes are built. */
+/** The settings that decide how many bytes are built. */
 interface Building extends CutSettings {
   readonly limits: Limits;
   readonly measureEndToEnd: boolean;
 }
 
 /**
- * What will be built of a large model, in bytes; told before anything is built.
+ * A note on the bytes that will be built of a large model; told before anything is built.
  *
  * @returns undefined for models that are not large
  */

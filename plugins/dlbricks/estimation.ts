@@ -19,7 +19,7 @@ import type { Report } from './report/report-schema.js';
 import { reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
-/** What to estimate, from a command line or from a manifest on a server. */
+/** An estimation to run, from a command line or from a manifest on a server. */
 export interface Estimation {
   /** Name of its manifest; undefined for models that a command line names. */
   readonly evaluation?: string | undefined;
@@ -31,7 +31,7 @@ export interface Estimation {
   readonly batch: number;
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** Where a tracing server has a trace; by default as the environment says. */
+  /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
   /** When it began, by performance.now(). */
   readonly startMs: number;
@@ -45,15 +45,15 @@ async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: Measu
   tell({ kind: 'note', level: 'warning', message });
 }
 
-/** What was estimated: all there is to know, and the report of it. */
+/** The result of an estimation: all its data, and the report of it. */
 export interface Estimated {
   readonly result: EstimateResult;
   readonly report: Report;
 }
 
 /**
- * Small models are measured within a second, and so is whatever slows a machine down for a moment. The mean over a few
- * more processes is less wrong for it.
+ * A small model is measured within a second, so a short slowdown of the machine affects the whole measurement. The mean
+ * over a few more processes is less affected.
  */
 const LEAST_REPEAT_MS = 3000;
 

@@ -30,7 +30,7 @@ import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, whol
 import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
 import { counted } from './report/words.js';
 
-/** What to estimate, and how. */
+/** The models to estimate, and the settings. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly models: readonly LoadedModel[];
   /** Further models that could not be read: they get a row with the reason. */
@@ -41,7 +41,7 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly measureEndToEnd: boolean;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
-  /** Where a tracing server has a trace; by default as the environment says. */
+  /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
   /** The stored measurements that are taken again; by default disturbed ones, while the machine is quiet. */
   readonly remeasure?: Remeasure | undefined;
@@ -71,7 +71,7 @@ class Evaluating {
     return this.#measured;
   }
 
-  /** Looks up the measurements of some tasks in the store. What an earlier phase has is not missing in this one. */
+  /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
   async phaseOf(
     tasks: readonly Task[],
     { remeasure = DEFAULT_REMEASURE }: Pick<EstimateRequest, 'remeasure'>,
@@ -221,7 +221,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     costs: {
       readingMs: request.readingMs,
       preparingOfModelsMs: models.map(({ costMs }) => costMs),
-      // What it took now, or where graphs were optimized before, what it took then.
+      // The time of this run, or the earlier time where graphs were optimized before.
       preparingMs: Math.max(
         preparingMs,
         models.reduce((sum, { costMs }) => sum + costMs, 0),

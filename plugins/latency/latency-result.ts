@@ -65,7 +65,7 @@ function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles:
   };
 }
 
-/** What was timed, as a document. */
+/** The timed models, as a document. */
 export function latencyResultOf(
   timed: readonly TimedModel[],
   { processor, cores, framework, frameworkVersion }: System,

@@ -87,7 +87,7 @@ function tableResultOf(result: LatencyResult): TableResult {
   };
 }
 
-/** What was timed, as a table and as exports. */
+/** The timed models, as a table and as exports. */
 export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
   return {
     result: () => tableResultOf(result),

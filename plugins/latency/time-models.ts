@@ -31,9 +31,9 @@ export interface WholeModel {
 export interface TimingSettings {
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** Which stored measurements are taken again. */
+  /** The stored measurements that are taken again. */
   readonly remeasure: Remeasure;
-  /** Where a tracing server has a trace; by default as the environment says. */
+  /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { LayerTrace } from './layer-trace.js';
 /** How to measure one benchmark. */
 export interface MeasureRequest {
   readonly benchmark: Benchmark;
-  /** What traces call it: the name of a whole model; absent for bricks, which have their signature. */
+  /** Name of a whole model in traces; absent for bricks, which have their signature. */
   readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
@@ -41,7 +41,7 @@ export interface MeasureProgress {
   readonly runsDone: number;
   /** Warm-ups included; fewer are made when the time budget is used up. */
   readonly runsTotal: number;
-  /** Of the phase `waiting`: the process that measures on the agent's machine; absent where it waits for others of this agent. */
+  /** In the phase `waiting`: the process that measures on the agent's machine; absent where it waits for others of this agent. */
   readonly waitsFor?: number | undefined;
 }
 
@@ -49,13 +49,13 @@ export interface MeasureProgress {
 export interface RequestProgress extends MeasureProgress {
   /** Index of a request that is measured in it. */
   readonly index: number;
-  /** How many requests are measured in it. */
+  /** Number of requests that are measured in it. */
   readonly together: number;
 }
 
 /** A graph as the runtime executes it. */
 export interface OptimizedGraph {
-  /** Again without weights. */
+  /** The optimized benchmark, also without weights. */
   readonly benchmark: Benchmark;
   /** Types of its nodes' outputs, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
@@ -84,7 +84,7 @@ export interface MachineSpread {
 }
 
 /**
- * A machine that measures, wherever it is. Every method throws a PlatformError: `unavailable` where the agent does not
+ * A machine that measures, here or elsewhere. Every method throws a PlatformError: `unavailable` where the agent does not
  * answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
  */
 export interface BenchmarkAgent {
@@ -135,7 +135,7 @@ export interface BenchmarkAgent {
    * Lets the agent read a model's file where it measures and optimizes with the model's own weights; absent where the agent may be on
    * another machine.
    *
-   * @returns what stands for the file as a benchmark's `weights`
+   * @returns the handle of the file, for a benchmark's `weights`
    */
   readonly offerWeights?: (path: string) => string;
 

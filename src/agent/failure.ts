@@ -47,7 +47,7 @@ export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError
   return new PlatformError('unsupported', text, options);
 }
 
-/** Why a worker process ended unexpectedly. `lastWords` is the end of its standard error. */
+/** The failure of a worker process that ended unexpectedly. `lastWords` is the end of its standard error. */
 export function failureOfDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
   const said = lastWords.trim() === '' ? '' : `: ${briefly(lastWords)}`;
   if (OUT_OF_MEMORY.test(lastWords)) {

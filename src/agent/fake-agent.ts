@@ -21,7 +21,7 @@ export interface FakeAgentOptions {
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
-  /** What else happens on the machine; without it, the machine does not tell. */
+  /** Conditions on the machine; without it, the machine reports none. */
   readonly conditionsOf?: (benchmark: Benchmark) => Conditions;
 }
 

@@ -6,16 +6,16 @@ export interface LayerRow extends Omit<KernelTrace, 'runMs'> {
   readonly latencyMs: number;
   /** The same without the cost of tracing. */
   readonly untracedLatencyMs: number;
-  /** Of the sum of all kernels, 0 to 1; of a kernel inside of another one, a part of the other's. */
+  /** Share of the sum of all kernels, 0 to 1. The share of an inner kernel is a part of its outer kernel's. */
   readonly share: number;
   readonly runs: number;
 }
 
 /** Latencies of a model's kernels, with the cost of tracing them. All times are trimmed means in milliseconds. */
 export interface KernelTable {
-  /** Of the whole model without tracing. */
+  /** Time of the whole model without tracing. */
   readonly modelMs: number;
-  /** Of the whole model while the runtime times its kernels. */
+  /** Time of the whole model while the runtime times its kernels. */
   readonly tracedModelMs: number;
   /** Cost of tracing for the whole model; below zero where it is less than the machine's noise. */
   readonly overheadMs: number;
@@ -25,8 +25,8 @@ export interface KernelTable {
 }
 
 /**
- * Puts a table together from a trace. The runtime writes a kernel's record after it has timed it, so that most of what
- * tracing costs lies between the kernels. Where they add up to more than the whole model takes without tracing, they
+ * Puts a table together from a trace. The runtime writes a kernel's record after it has timed it, so that most of
+ * the cost of tracing lies between the kernels. Where they add up to more than the whole model takes without tracing, they
  * were slowed down themselves, and each is corrected by the same factor: kernels cannot take longer than their model.
  */
 export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {

@@ -2,7 +2,7 @@ import type { Conditions } from '../measurement/conditions.js';
 
 /** A kernel of a model, over all runs that executed it. */
 export interface KernelTrace {
-  /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes, whose time has this one in it. */
+  /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
   readonly sequenceIndex: string;
   readonly name: string;
   readonly opName: string;

@@ -8,7 +8,7 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** What of a text is too much to be parsed; undefined where nothing is. */
+/** The limit of parsing that a text exceeds; undefined where it exceeds none. */
 function excessOf(text: string): string | undefined {
   let [depth, values] = [0, 0];
   let inString = false;

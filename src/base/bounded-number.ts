@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 // Schemas of numbers within bounds, for manifests, options, the environment and requests alike. The message of an error
-// is what was expected.
+// says what was expected.
 
 /** A whole number; both bounds are included. */
 export function wholeNumber(least: number, most: number) {

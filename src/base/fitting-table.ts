@@ -18,7 +18,7 @@ export interface FittedTable {
   readonly leftOut: readonly string[];
 }
 
-/** What a table does not show because of its width, and what shows it: a line, or none. */
+/** A line on the columns that a narrow table leaves out, and on the option that shows them; none where all are shown. */
 export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readonly string[] {
   if (leftOut.length === 0) return [];
   return [wrap(`This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`, width, '  ')];

@@ -8,7 +8,7 @@ import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/regist
 import { TraceServiceDefinition } from '../generated/mlmodelscope/trace/v1/trace.js';
 
 /**
- * What calling a method does, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
+ * The effect of calling a method, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
  * needs no token; `idempotent` may be made again where the first answer got lost; `write` is everything else.
  */
 export type MethodKind = 'read' | 'idempotent' | 'write';

@@ -7,7 +7,7 @@ function camelKey(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Objects within objects that are converted; whatever lies deeper in a foreign document stays as it is. */
+/** Objects within objects that are converted. Deeper ones in a foreign document stay as they are. */
 const DEPTH = 16;
 
 function withKeys(value: unknown, keyOf: (key: string) => string, depth = DEPTH): unknown {

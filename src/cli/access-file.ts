@@ -29,10 +29,10 @@ const accessSchema = z.strictObject({
   tokens: z
     .array(
       z.strictObject({
-        /** Of the holder, for messages. */
+        /** Name of the holder, for messages. */
         name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/, 'up to 100 letters, digits and . _ @ -'),
         role: z.enum(ROLES),
-        /** Of the token, without the end of its line. */
+        /** Hash of the token, without the end of its line. */
         sha256: z.string().regex(/^[0-9a-f]{64}$/, 'the SHA-256 of a token: 64 digits and letters from a to f'),
       }),
     )
@@ -67,7 +67,7 @@ async function assertProtected(path: string): Promise<void> {
 /**
  * The tokens that a file lists.
  *
- * @throws PlatformError `manifest` with the place of what is wrong in the file, `usage` where there is no such file or
+ * @throws PlatformError `manifest` with the place of the error in the file, `usage` where there is no such file or
  *   other users can change it
  */
 export async function readAccessFile(path: string): Promise<readonly AcceptedToken[]> {

@@ -39,7 +39,7 @@ export function analysisText({ table, notes }: TableResult, width: number | unde
   const columns = table.titles.map((title, index): Column<readonly string[]> => {
     return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
   });
-  // What an analysis is about stands first.
+  // The first column is the subject of the analysis.
   const dispensable = table.titles.slice(1).reverse();
   const fitted = fittingTable(columns, table.rows, { width, dispensable });
   return `${[fitted.text, ...leftOutLines(fitted, width), ...notes.map((note) => wrap(note, width ?? Infinity, '  '))].join('\n')}\n`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What may follow the words of a command line. */
+/** The subcommands and options that may follow the words of a command line. */
 export interface CompletionPoint {
   /** Words after `mlmodelscope`, as in `store prune`. */
   readonly words: readonly string[];
@@ -8,7 +8,7 @@ export interface CompletionPoint {
   readonly options: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Every command of a program, itself first, with what may follow it. */
+/** Every command of a program, itself first, with the words that may follow it. */
 export function completionPoints(command: Command, words: readonly string[] = []): readonly CompletionPoint[] {
   const options = command.options.flatMap(({ long, description, hidden }) => {
     return long == null || hidden ? [] : [{ name: long, description }];

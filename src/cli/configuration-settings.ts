@@ -4,7 +4,7 @@ import { THREADS_VARIABLE, threadsSchema } from '../base/default-threads.js';
 import { checkedDocument } from '../manifest/checked-document.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 
-/** What a user sets once instead of with every command. */
+/** Settings that a user makes once instead of with every command. */
 const configurationSchema = z.strictObject({
   /** As for --store; a path is relative to the file's folder. */
   store: z.string().min(1).optional(),

@@ -15,7 +15,7 @@ export function configurationFile(environment: Readonly<NodeJS.ProcessEnv>): str
 }
 
 /**
- * Reads the configuration file and puts what it says into the environment, where nothing is set yet: so options win over
+ * Reads the configuration file and puts its settings into the environment, where nothing is set yet: so options win over
  * the environment, and that over the file, in this process and in those that it starts.
  *
  * @throws PlatformError `manifest` with the place of the problem in the file, `usage` where a file that is named is not
@@ -28,7 +28,7 @@ export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promis
     if (file.found === 'no such file' && !environment[FILE_VARIABLE]) return;
     throw new PlatformError('usage', `${path}: expected a configuration file, found ${file.found}`);
   }
-  // Most users have no such file, and what reads it takes a while to load.
+  // Most users have no such file, and its reader takes a while to load.
   const { settingsIn } = await import('./configuration-settings.js');
   const settings = settingsIn(path, file.bytes);
   const unset = Object.entries(settings).filter(([variable, value]) => {

@@ -1,10 +1,10 @@
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationClient } from '../evaluation/client/evaluation-client.js';
 
-/** How an id is written: a UUID. */
+/** The form of a whole id: a UUID. */
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Among how many of the newest evaluations a part of an id is looked for. */
+/** Number of the newest evaluations among which a part of an id is looked for. */
 const LOOKED_AT = 1000;
 
 /**

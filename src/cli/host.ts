@@ -39,7 +39,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed last, since the spans of all others go there. */
   const stores: ResultStore[] = [];
-  /** What the agent that is started here may read, and what stands for it. */
+  /** Files of weights that the agent that is started here may read, by their handles. */
   const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;

@@ -163,7 +163,7 @@ const predictionSchema = z.union([
   }),
 ]);
 
-/** What commands print with `--json`: each kind has a schema under this name in `schemas/`. Keys become snake_case. */
+/** Documents that commands print with `--json`: each kind has a schema under this name in `schemas/`. Keys become snake_case. */
 const DOCUMENTS = {
   agents: z.array(agentSchema),
   models: z.array(modelSchema),

@@ -9,16 +9,16 @@ import type { Plugin } from '../evaluation/plugin.js';
 /** Built beside src: dist/plugins. */
 const BUILT_IN = fileURLToPath(new URL('../../plugins/', import.meta.url));
 
-/** Where packages lie that were installed beside this one, in the same node_modules. */
+/** Folder of the packages that were installed beside this one, in the same node_modules. */
 const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** What a package is called that is a plugin. */
+/** Name of a package that is a plugin. */
 const PACKAGE = /^mlmodelscope-plugin-/;
 
 /** Far larger than any bundle of JavaScript. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 
-/** What every plugin has; the rest is looked at where it is used. */
+/** The fields of every plugin; the others are checked where they are used. */
 const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
 
 export interface LoadPluginsOptions {
@@ -42,7 +42,7 @@ async function fileOf(path: string): Promise<string> {
   return stats?.isDirectory() === true ? join(path, 'index.js') : path;
 }
 
-/** An import of a pipe or device never ends, and no signal ends it. @throws Error with what was found instead */
+/** An import of a pipe or device never ends, and no signal ends it. @throws Error that names the kind of file found instead */
 async function requireModule(file: string): Promise<void> {
   const opened = await openRegularFile(file);
   if (!opened.ok) throw new Error(`expected a file of JavaScript at ${file}, found ${opened.found}`);

@@ -11,7 +11,7 @@ export interface RegisteredModel {
   readonly framework: string;
   readonly inputs: RegisteredType[];
   readonly output: RegisteredType | null;
-  /** Of the graph; '' where its manifest has none. */
+  /** Checksum of the graph; '' where its manifest has none. */
   readonly graphChecksum: string;
   /** Addresses of the agents. */
   readonly agents: string[];
@@ -63,7 +63,7 @@ export function typeText({ type, parameters }: RegisteredType): string {
   return [type, ...shown].join(' ');
 }
 
-/** What the classes of an output are called, where its manifest says it: an address or a path. */
+/** The address or path of the names of an output's classes, where its manifest has it. */
 export function labelsOf({ parameters }: RegisteredType): string | undefined {
   return parameters.find(({ name }) => name === 'features_url' || name === 'features_path')?.value;
 }

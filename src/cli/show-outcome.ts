@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<EstimateEvent>[] = [
   { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
 ];
 
-/** What every plugin tells: a row for each estimate. */
+/** The result of every plugin: a row for each estimate. */
 function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
   return {
     result: () => ({

@@ -4,7 +4,7 @@ import { EVALUATION_SPAN } from '../evaluation/run/serve-plugin.js';
 import type { ResultStore } from '../store/result-store.js';
 import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 
-/** Of version 00 of W3C's Trace Context: the trace's id is its second part. */
+/** Header of version 00 of W3C's Trace Context: the trace's id is its second part. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 
 async function spansOf(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
@@ -33,7 +33,7 @@ async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>>
   return traceIds;
 }
 
-/** The traces in a store, the newest first: the root of each, or what stands for it. */
+/** The traces in a store, the newest first: the root of each, or the span that stands for it. */
 export async function storedRoots(store: ResultStore): Promise<readonly SpanDocument[]> {
   const roots: SpanDocument[] = [];
   for await (const root of store.collection(SPANS).find({ parent_span_id: '' })) roots.push(root);

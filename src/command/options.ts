@@ -38,7 +38,7 @@ export interface SweepOptions {
   readonly threads?: readonly number[];
 }
 
-/** What the models' inputs are, by their names. */
+/** The models' inputs, by their names. */
 export interface InputOptions {
   /** Sizes of symbolic dimensions beside the batch. */
   readonly dimension?: ReadonlyMap<string, number>;
@@ -46,9 +46,9 @@ export interface InputOptions {
   readonly input?: ReadonlyMap<string, GivenText>;
 }
 
-/** What a command line that names neither has. */
+/** Defaults of a command line that names neither. */
 export const COMMAND_DEFAULTS = {
-  /** @throws PlatformError `usage` where the environment says what cannot be */
+  /** @throws PlatformError `usage` where the environment has an invalid value */
   get threads(): number {
     return defaultThreads();
   },

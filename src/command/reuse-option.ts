@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { REMEASURE_WORDS, remeasureOf } from '../measurement/remeasure.js';
 
-/** What happens to measurements that the store has, as `remeasureOf` reads it. */
+/** The handling of measurements that the store has, as `remeasureOf` reads it. */
 export interface ReuseOptions {
   readonly remeasure?: string;
 }

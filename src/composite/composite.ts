@@ -16,8 +16,8 @@ import { spelledOut } from './spell-out.js';
 //
 // The order of execution is part of that. ONNX Runtime executes a graph in the order of a depth-first search from its
 // ends that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So the
-// nodes that run first stand last: producers at the front, chains of bricks in reverse, then what reads their ends in
-// reverse.
+// nodes that run first stand last: producers at the front, chains of bricks in reverse, then the nodes that read their
+// ends, in reverse.
 
 /** Many bricks in one graph. */
 export interface Composite {
@@ -43,7 +43,7 @@ const PADDING_ROW = 1024;
 const JOINED = 'joined';
 
 /**
- * Numbers of inputs that idle nodes have. Their time by the profile shows what the profile costs: it also describes each
+ * Numbers of inputs that idle nodes have. Their time by the profile shows the profile's cost: it also describes each
  * input within a node's time.
  */
 export const IDLE_INPUTS = [1, 4] as const;
@@ -84,7 +84,7 @@ function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): bo
   return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
 }
 
-/** Inputs of a brick that may be what another brick has written. */
+/** Inputs of a brick that may take another brick's outputs. */
 function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<string> {
   const exponents = new Set(graph.nodes.flatMap((node) => (EXPONENTIAL.has(node.opType) ? node.inputs : [])));
   return new Set(inputs.flatMap((input) => (takesAnyValue(input) && !exponents.has(input.name) ? [input.name] : [])));
@@ -119,7 +119,7 @@ class CompositeBuilder {
   readonly #nodesOf: string[][] = [];
   /** Outputs that no brick reads, in the order in which they are written. */
   readonly #unread = new Set<string>();
-  /** Outputs of packed types, of which the runtime has no Shape. */
+  /** Outputs of packed types, for which the runtime has no Shape. */
   readonly #packed = new Set<string>();
 
   #addWeight(weight: BenchmarkInput): void {

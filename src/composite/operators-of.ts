@@ -9,7 +9,7 @@ export interface Operators {
   readonly standard: ReadonlySet<string>;
   /** Nodes of the graph itself. */
   readonly nodes: number;
-  /** Names of values of which nodes read only what they look up; see {@link GATHERING}. */
+  /** Names of values of which nodes read only the parts that they look up; see {@link GATHERING}. */
   readonly gathered: ReadonlySet<string>;
 }
 

@@ -19,7 +19,7 @@ export interface BrickInContext {
 export interface CompositePlan {
   /** Their indices among the requested bricks, in order. */
   readonly bricks: readonly number[];
-  /** What is to be read in addition in every run; see compositeOf. */
+  /** Bytes to read in addition in every run; see compositeOf. */
   readonly paddingBytes: number;
 }
 
@@ -59,7 +59,7 @@ interface Facts {
   readonly modelBytes: number;
   readonly roughMs: number;
   readonly weightBytes: number;
-  /** Of the weights, what one run reads. */
+  /** Bytes of the weights that one run reads. */
   readonly touchedBytes: number;
   readonly activationBytes: number;
   readonly operators: Operators;
@@ -106,7 +106,7 @@ class Collected {
   readonly #standard = new Set<string>();
   #weightBytes = 0;
   #touchedBytes = 0;
-  /** Of the brick with the largest activations: the runtime's arena serves one after another. */
+  /** Bytes of the largest activations of one brick: the runtime's arena serves one after another. */
   #arenaBytes = 0;
   #nodes = 0;
   #roughMs = 0;

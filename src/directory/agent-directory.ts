@@ -6,7 +6,7 @@ import { type AgentOffer, sizeOf } from './agent-offer.js';
 export interface RegisteredAgent extends AgentOffer {
   /** Id of its lease; only the agent and the platform know it. */
   readonly id: string;
-  /** Of its registration; later ones are greater. */
+  /** The number of its registration; later ones are greater. */
   readonly number: number;
   /** ISO 8601 in UTC. */
   readonly registeredAt: string;

@@ -4,14 +4,14 @@ const PAGE_BYTES = 2 * 2 ** 20;
 /** Counted in one turn of the event loop: a few milliseconds. */
 const BYTES_PER_TURN = 256 * 1024;
 
-/** What of a list goes into one message, and whether that is all of it. */
+/** The items of a list that go into one message, and whether the list ends with them. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly isLast: boolean;
 }
 
 interface PageOptions<T> {
-  /** Of an item as it travels; takes time for large ones. */
+  /** The bytes of an item in the message; takes time for large ones. */
   readonly bytesOf: (item: T) => number;
   readonly most?: number | undefined;
   /** Lets others have their turn. */

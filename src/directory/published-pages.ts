@@ -1,8 +1,8 @@
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import { firstPage } from './page.js';
 
-// The platform's published contract has no pages, and may not get any. A long answer is cut to what every client takes,
-// and where to go on stands in the call's metadata, for those who look there.
+// The platform's published contract has no pages, and may not get any. A long answer is cut to a size that every client takes.
+// The place of the rest is in the call's metadata, for the clients that look there.
 
 const PAGE_TOKEN = 'page-token';
 const NEXT_PAGE_TOKEN = 'next-page-token';

@@ -71,7 +71,7 @@ function keyOf({ name, version }: { readonly name: string; readonly version: str
   return `${name} ${version}`;
 }
 
-/** In the order of their keys; those with the same key as they came. */
+/** Sorted by key; items with the same key stay in their order. */
 function inOrder<T extends Listed<unknown>>(listed: T[]): T[] {
   return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
@@ -88,7 +88,7 @@ interface OfferedModel extends Listed<ModelManifest> {
   readonly agent: RegisteredAgent;
 }
 
-/** By the agents that offer them. */
+/** The models, by the agents that offer them. */
 const offered = new WeakMap<readonly RegisteredAgent[], Promise<readonly OfferedModel[]>>();
 
 /** The models of all agents in the order of their names; tens of thousands are put in order once for many requests. */
@@ -109,7 +109,7 @@ async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readon
 const MODELS_AT_ONCE = 1000;
 const AGENTS_AT_ONCE = 5;
 
-/** What of a long list is meant. */
+/** The items of a long list that are meant. Others get their turn after each part of the list. */
 async function inParts<T>(
   list: readonly T[],
   { atOnce, turn, isMeant }: { atOnce: number; turn: () => Promise<void>; isMeant: (item: T) => boolean },

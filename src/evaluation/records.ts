@@ -12,7 +12,7 @@ export type EvaluationState = (typeof EVALUATION_STATES)[number];
 const recordSchema = z.strictObject({
   /** Made by the client that submitted it. */
   id: z.string(),
-  /** Of the manifest. */
+  /** The name in the manifest. */
   name: z.string(),
   plugin: z.string(),
   state: z.enum(EVALUATION_STATES),

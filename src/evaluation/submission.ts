@@ -29,7 +29,7 @@ export interface Submission {
   readonly agents?: AgentChoice | undefined;
 }
 
-/** What an evaluation's manifests and the models behind them make, and the same as it travels. */
+/** An evaluation, loaded from its manifests and their models, and the same in the form that is sent. */
 export interface LoadedSubmission {
   readonly loaded: LoadedEvaluation;
   readonly submission: Submission;
@@ -72,7 +72,7 @@ function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Subm
   return parseModel(bytes, source.path, budget);
 }
 
-/** With the dimensions that files leave open; the manifests, which travel too, give their sizes. */
+/** Graphs keep the dimensions that files leave open. The manifests, which are sent too, give their sizes. */
 function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
   return new Map(
     models.map(({ name, model, open }) => [
@@ -113,7 +113,7 @@ export async function loadSubmission(
 
 /**
  * Makes an evaluation of this machine ready to travel: its manifests as they are, its models without their weights, and
- * why it has none of those that cannot be read.
+ * the reasons for models that cannot be read.
  *
  * @throws PlatformError as {@link loadEvaluation}
  */

@@ -1,7 +1,7 @@
 import { activeTracing } from '../tracing/tracing.js';
 import type { Progress } from './plugin.js';
 
-/** What an evaluation runs. */
+/** The models and batch sizes of an evaluation. */
 export interface EvaluatedInTrace {
   readonly models: readonly { readonly name: string }[];
   /** One, or those of a sweep. */

@@ -30,7 +30,7 @@ export function hasChecksum(digests: Digests, { algorithm, digest }: Checksum): 
   return digests[algorithm] === digest;
 }
 
-/** What a file has to be. */
+/** The expected digests of a file. */
 export interface Expected {
   readonly checksum: Checksum | undefined;
   readonly pin: Pin | undefined;

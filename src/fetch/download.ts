@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { openUrl, type OpenedUrl, urlFailure, type UrlRules } from '../http/open-url.js';
 import type { Part } from './part.js';
 
-/** Limits of one file, and who may be asked for it. */
+/** Limits of one file, and the addresses that may be asked for it. */
 export interface DownloadRules {
   readonly isAllowed: (address: string) => boolean;
   readonly allowHttp: boolean;
@@ -62,7 +62,7 @@ class Stalling {
   }
 }
 
-/** Asks for what the part lacks, and makes the part ready for the answer. */
+/** Asks for the bytes that the part lacks, and makes the part ready for the answer. */
 async function openRest(text: string, part: Part, rules: UrlRules): Promise<OpenedUrl & { readonly total?: number }> {
   const length = await part.byteLength();
   const state = await part.state();
@@ -107,8 +107,8 @@ async function readRest(
 }
 
 /**
- * Fetches the content of a URL into a part, or its rest where an earlier process fetched the beginning. What has come stays
- * in the part when it fails, except where it is too large.
+ * Fetches the content of a URL into a part, or its rest where an earlier process fetched the beginning. The received bytes
+ * stay in the part when it fails, except where they are too many.
  *
  * @throws PlatformError `usage` for a URL that is refused or a file that is too large, `not_found` where it cannot be
  *   fetched, `timeout`, `storage` where it cannot be written, and what the signal was aborted with

@@ -24,8 +24,8 @@ async function abandonedParts(file: string): Promise<readonly string[]> {
 }
 
 /**
- * A file that is not complete yet: a folder beside it that one process owns. The next process takes over what an earlier one
- * left behind.
+ * A file that is not complete yet: a folder beside it that one process owns. The next process takes over the content that an
+ * earlier one left.
  */
 export class Part {
   private constructor(
@@ -54,7 +54,7 @@ export class Part {
     return (await this.content.stat()).size;
   }
 
-  /** Of what the content is a part; undefined where that is not known. */
+  /** The source of the content; undefined where it is not known. */
   async state(): Promise<PartState | undefined> {
     try {
       return stateSchema.parse(JSON.parse(await readFile(join(this.folder, 'state.json'), 'utf8')));
@@ -82,7 +82,7 @@ export class Part {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Drops the content, which is not what it should be. */
+  /** Drops the content, which is wrong. */
   async drop(): Promise<void> {
     await this.content.close();
     await rm(this.folder, { recursive: true, force: true });

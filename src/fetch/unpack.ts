@@ -16,7 +16,7 @@ const MAX_ENTRIES = 10_000;
 /** Bytes unpacked for each byte of the archive. Weights hardly compress; texts do by a factor of ten. */
 const MAX_RATIO = 200;
 
-/** Archives may unpack to this much whatever their ratio is. */
+/** Archives of any ratio may unpack to this much. */
 const ALWAYS_ALLOWED_BYTES = 16 * 2 ** 20;
 
 export interface UnpackLimits {
@@ -115,7 +115,7 @@ async function readTar(archive: string, add: AddMember): Promise<void> {
   });
   parser.on('error', (error: unknown) => {
     fail(error);
-    // Of a damaged archive, the end of an entry never comes.
+    // In a damaged archive, the end of the entry never comes.
     current?.destroy(error);
   });
   const ended = once(parser, 'end').catch(fail);

@@ -25,7 +25,7 @@ function threadOf({ pid, tid }: Entry): string {
   return `${String(pid)} ${String(tid)}`;
 }
 
-/** An event that has ended, wherever its end was found. */
+/** An event that has ended, complete or with an end event. */
 interface Complete {
   readonly event: Entry;
   readonly startUs: number;

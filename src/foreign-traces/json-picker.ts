@@ -57,7 +57,7 @@ export class JsonPicker {
   private buffer: Buffer = Buffer.alloc(0);
   /** Next byte to look at; beyond the buffer where an escaped one comes with the next chunk. */
   private at = 0;
-  /** Of the buffer's first byte in the file. */
+  /** Position of the buffer's first byte in the file. */
   private base = 0;
   private readonly stack: Container[] = [];
   private expected: Expected = 'value';

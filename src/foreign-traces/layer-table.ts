@@ -52,7 +52,7 @@ const rowSchema = z.strictObject({
   durations_us: durations.optional(),
   /** How many runs `duration_*` stands for. */
   runs: z.int().min(1).optional(),
-  /** Of a whole model: whether its layers were traced meanwhile. */
+  /** For a whole model: whether its layers were traced meanwhile. */
   layers_traced: z.boolean().optional(),
 });
 

@@ -5,7 +5,7 @@ import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
 /**
- * Where spans stand in `{"resourceSpans": [{"resource", "scopeSpans": [{"spans"}]}]}`; older producers wrote
+ * Paths of resources and spans in `{"resourceSpans": [{"resource", "scopeSpans": [{"spans"}]}]}`; older producers wrote
  * `instrumentationLibrarySpans`. A resource comes before its spans.
  */
 const PATHS = [

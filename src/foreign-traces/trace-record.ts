@@ -7,7 +7,7 @@ export interface TracedTensor {
 
 /** A layer in a trace, usually with fewer facts than a signature has. Unknown facts are absent. */
 export interface TracedLayer {
-  /** Where it stands in its model: a number, or the path of numbers of a layer in a module: 0-1-2. */
+  /** Its place in its model: a number, or the path of numbers of a layer in a module: 0-1-2. */
   readonly index: string;
   /** Index of the last layer, where several consecutive ones were timed together. */
   readonly last?: number | undefined;

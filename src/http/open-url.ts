@@ -10,7 +10,7 @@ const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What may be asked for, and how. */
+/** The rules for requests: allowed addresses, headers, and the signal that ends them. */
 export interface UrlRules {
   /** Whether a connection to an IP address is allowed. */
   readonly isAllowed: (address: string) => boolean;

@@ -5,7 +5,7 @@ import { openRegularFile } from '../base/regular-file.js';
 import type { Checksum } from './model.js';
 
 /**
- * Compares a file with its manifest's checksum, in a stream, whatever its size.
+ * Compares a file with its manifest's checksum, in a stream, so that a file of any size will do.
  *
  * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` when the signal says so
  */

@@ -6,7 +6,7 @@ import { parseYaml, type YamlNode, type YamlPath } from './yaml-tree.js';
 /** A manifest's YAML before it is checked against a schema. */
 export interface ManifestDocument {
   readonly ok: true;
-  /** As messages call it. */
+  /** The file's name in messages. */
   readonly file: string;
   readonly root: YamlNode;
   /** Problems of the YAML itself that leave the rest readable. */

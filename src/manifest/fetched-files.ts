@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Checksum } from './model.js';
 
-/** Folder beside manifests that holds what `models fetch` got for them. */
+/** Folder beside manifests that holds the files that `models fetch` got for them. */
 export const FETCHED_FOLDER = 'fetched';
 
 /** The command that gets files; messages name it where one is missing. */

@@ -45,15 +45,15 @@ export type FrameworkConstraint = Readonly<z.output<typeof frameworkField>>;
 /** Stands for every framework in every version. */
 export const ANY_FRAMEWORK = 'any';
 
-/** What a model needs: a framework, or any. */
+/** The framework that a model needs, or the word for any. */
 export type ModelFramework = FrameworkConstraint | typeof ANY_FRAMEWORK;
 
-/** The framework that a model needs, or the word for any. */
+/** The schema of {@link ModelFramework}. */
 export function modelFrameworkField<T extends z.ZodType<FrameworkConstraint>>(constraint: T) {
   return z.union([z.literal(ANY_FRAMEWORK), constraint], { error: 'a name and a version, or the word any' });
 }
 
-/** As tables and messages have it. */
+/** The text for tables and messages. */
 export function frameworkText(framework: ModelFramework): string {
   return framework === ANY_FRAMEWORK ? 'any framework' : `${framework.name} ${framework.version}`;
 }

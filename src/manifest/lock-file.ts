@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The file beside manifests with the digests of what was fetched for them. */
+/** The file beside manifests with the digests of the files that were fetched for them. */
 export const LOCK_FILE = 'models-lock.json';
 
 const pinSchema = z.object({

@@ -83,7 +83,7 @@ const inputField = z
       const problem = stepsProblem(input);
       if (problem !== undefined) context.addIssue({ code: 'custom', path: [problem[0]], message: problem[1] });
     },
-    // Steps that are wrong in themselves have not become what is compared here.
+    // Steps that are wrong in themselves have no parsed form to compare.
     { when: ({ issues }) => issues.length === 0 },
   )
   .transform((input): ModelInput => input);
@@ -171,7 +171,7 @@ export const modelSchema = z
   })
   .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
 
-/** What an older manifest says in other words, for analyses that know models by these. */
+/** Other names in an older manifest, for analyses that know models by these. */
 export interface WrittenNames {
   /** 1.0 for 1.0.0. */
   readonly version: string;

@@ -76,7 +76,7 @@ interface Labels {
   readonly download: Download | undefined;
 }
 
-/** Of an output, which names them itself or leaves them to the model. */
+/** The labels of an output. The output names them itself or leaves them to the model. */
 function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
   const textAt = (key: string): string => {
     const value = ownValue(parameters, key);

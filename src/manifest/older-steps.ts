@@ -73,7 +73,7 @@ function geometryOf(parameters: OlderParameters, height: number, width: number):
   return [...cut, { operator: 'resize', shorterSide, method: 'bilinear' }, { operator: 'crop', height, width, anchor }];
 }
 
-/** Dimensions are written as channels, height, width, whatever the layout of the input. */
+/** Dimensions are written as channels, height, width in every layout of the input. */
 function isChannelsFirst([channels]: readonly Dimension[]): boolean {
   return channels === 3;
 }

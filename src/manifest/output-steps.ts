@@ -19,7 +19,7 @@ export interface ClassSteps {
   readonly labels?: string | undefined;
 }
 
-/** What the four numbers of a box are: its corners, with y or x first, or its centre, width and height. */
+/** The meaning of a box's four numbers: its corners, with y or x first, or its centre, width and height. */
 export const BOX_FORMATS = ['yxyx', 'xyxy', 'cxcywh'] as const;
 
 export type BoxFormat = (typeof BOX_FORMATS)[number];

@@ -71,7 +71,7 @@ export function unmetFramework(
   return `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
 }
 
-/** What to do where a framework is not the one that a manifest asks for. */
+/** The advice where a framework is not the one that a manifest asks for. */
 export const FRAMEWORK_REMEDY =
   "--allow-version takes other versions of a framework, and `framework: any` in a model's manifest every framework";
 

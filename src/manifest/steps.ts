@@ -8,7 +8,7 @@ import type { ElementType } from '../onnx/model/element-type.js';
 const MAX_SIDE = 16_384;
 const side = wholeNumber(1, MAX_SIDE);
 
-/** A number for every channel, or one each for red, green and blue, whatever the order of the model's channels. */
+/** A number for every channel, or one each for red, green and blue. The order of the model's channels does not matter. */
 function perChannel(value: z.ZodType<number>) {
   return z
     .union([value, z.tuple([value, value, value])], { error: 'a number, or one each for red, green and blue' })
@@ -20,7 +20,7 @@ const divisor = finite.refine((value) => value !== 0, { error: 'a number other t
 
 export type ResizeMethod = 'bilinear' | 'bicubic' | 'nearest';
 
-/** To an exact size, or until the shorter side has a length. */
+/** Resizes to an exact size, or until the shorter side has a length. */
 export type ResizeStep =
   | { readonly operator: 'resize'; readonly height: number; readonly width: number; readonly method: ResizeMethod }
   | { readonly operator: 'resize'; readonly shorterSide: number; readonly method: ResizeMethod };

@@ -22,8 +22,8 @@ export interface Benchmark {
   /** Every input of that graph, in its order. */
   readonly inputs: readonly BenchmarkInput[];
   /**
-   * Where the graph's own weights are, which are then used instead of made-up ones: what stands for the file where it travels, the
-   * file's path where it is measured. Only an agent in the same process as its client has such files.
+   * The place of the graph's own weights, which then replace made-up ones. It is a stand-in for the file where the benchmark
+   * is sent, and the file's path where it is measured. Only an agent in the same process as its client has such files.
    */
   readonly weights?: string | undefined;
 }

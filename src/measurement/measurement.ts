@@ -34,7 +34,7 @@ export const contextSchema = z.strictObject({
 
 export type Context = z.infer<typeof contextSchema>;
 
-/** One benchmark measured once on one system; see {@link measurementKey} for what identifies it. */
+/** One benchmark measured once on one system; see {@link measurementKey} for its identity. */
 export const measurementSchema = z.strictObject({
   /** A brick's signature, or a whole model's hash. */
   signature: z.string().regex(/^[0-9a-f]{64}$/),

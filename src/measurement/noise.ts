@@ -96,12 +96,12 @@ const AGAIN = 'and measure again with --remeasure all';
 
 const DISTURBED_AGAIN = 'run the same command again, which takes these measurements again (--remeasure disturbed)';
 
-/** Warnings of what disturbed measurements that a store keeps; none on a quiet machine. */
+/** Warnings about disturbances of measurements that a store keeps; none on a quiet machine. */
 export function measurementWarnings(
   taken: readonly Measurement[],
   { threads, cores }: Pick<MachineFacts, 'threads' | 'cores'>,
 ): readonly NoiseWarning[] {
-  // What failed has no latency that anything could have disturbed.
+  // A failed measurement has no latency that could be disturbed.
   const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
   const [shared, loaded] = [measurements.filter(isCoreShared).length, measurements.filter(isUnderLoad).length];
   return machineWarnings({

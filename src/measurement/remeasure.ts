@@ -5,7 +5,7 @@ import type { Measurement } from './measurement.js';
 
 /** Which measurements that the store has are taken again. */
 export type Remeasure =
-  /** Not even new ones that other processes disturbed. */
+  /** None; not even new ones that other processes disturbed. */
   | { readonly kind: 'none' }
   /** Those that other processes disturbed, as long as nothing disturbs the new ones. */
   | { readonly kind: 'while-quiet' }
@@ -17,12 +17,12 @@ export type Remeasure =
 
 export const DEFAULT_REMEASURE: Remeasure = { kind: 'while-quiet' };
 
-/** As options and settings say it; {@link DEFAULT_REMEASURE} has no word. */
+/** The words of options and settings; {@link DEFAULT_REMEASURE} has none. */
 const KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
 
 const OLDER_THAN = 'older-than:';
 
-/** What {@link remeasureOf} reads. */
+/** The texts that {@link remeasureOf} reads. */
 export const REMEASURE_WORDS = `${KINDS.join(', ')} or ${OLDER_THAN}DURATION, a duration being ${DURATION_EXAMPLES}`;
 
 /** @returns undefined for other texts; ages count from now */
@@ -40,12 +40,12 @@ export const remeasureSetting = z
   .optional()
   .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
 
-/** What a checked setting or option asks for. */
+/** The meaning of a checked setting or option. */
 export function remeasureAsked(text: string | undefined): Remeasure {
   return (text === undefined ? undefined : remeasureOf(text)) ?? DEFAULT_REMEASURE;
 }
 
-/** Whether a stored measurement is taken again whatever the machine is like. */
+/** Whether a stored measurement is taken again in any state of the machine. */
 export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): boolean {
   switch (remeasure.kind) {
     case 'none':
@@ -67,7 +67,7 @@ export function isNewTakenAgain({ kind }: Remeasure): boolean {
   return kind !== 'none';
 }
 
-/** Whether a stored measurement is taken again if the machine is quiet. A core that others share may be so for good. */
+/** Whether a stored measurement is taken again if the machine is quiet. A shared core may stay shared. */
 export function isTakenAgainWhileQuiet(measurement: Measurement, remeasure: Remeasure): boolean {
   return remeasure.kind === 'while-quiet' && isUnderLoad(measurement);
 }

@@ -13,7 +13,7 @@ export const runOptionsSchema = z.strictObject({
 
 export type RunOptions = z.infer<typeof runOptionsSchema>;
 
-/** How models run unless somebody asks for something else. */
+/** The options that models run with by default. */
 export function runOptionsOf(threads: number): RunOptions {
   return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
 }

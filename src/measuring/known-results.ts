@@ -51,7 +51,7 @@ export class KnownResults {
     for (const measurement of others.#measurements.values()) this.put(measurement);
   }
 
-  /** All of them, in any order. */
+  /** All measurements, in any order. */
   measurements(): Iterable<Measurement> {
     return this.#measurements.values();
   }

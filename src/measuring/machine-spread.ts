@@ -31,7 +31,7 @@ function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
 
 /**
  * How far the machines of a system differ: as the agent has found now, which is kept, or as was found before by more
- * benchmarks. A store does not say which machine a measurement is of, so that what is known of the system is true of each.
+ * benchmarks. A store does not say which machine a measurement is of, so that a fact about the system is true of each.
  *
  * @returns undefined where machines of this system were never compared
  * @throws PlatformError as the store does; where its server is gone, only what was found now is known

@@ -9,7 +9,7 @@ import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 import { unlessGone } from './unless-gone.js';
 
-/** What becomes of tasks that are about to be measured. */
+/** The shares of tasks that are about to be measured. */
 export interface Shares {
   /** To be measured here; no other process takes them until {@link MeasuredOnce.release}. */
   readonly own: readonly Task[];
@@ -17,14 +17,14 @@ export interface Shares {
   readonly arrived: readonly Task[];
   /** Being measured by others. */
   readonly awaited: readonly Task[];
-  /** Who measures them. */
+  /** The processes that measure them. */
   readonly others: readonly Holder[];
 }
 
 /**
  * Takes each measurement once for all processes: the one that measures holds a lease on the measurement in the store,
  * and the others wait and read. Leases are on measurements (benchmark, system, protocol, context and occasion), so that
- * evaluations share exactly what they have in common.
+ * evaluations share exactly their common measurements.
  */
 export class MeasuredOnce {
   readonly #leases: Leases;
@@ -46,7 +46,7 @@ export class MeasuredOnce {
   async share(tasks: readonly Task[]): Promise<Shares> {
     const names = new Map(tasks.map((task) => [task, this.#nameOf(task)]));
     const held = await this.#take([...names.values()]);
-    // Only now: what was measured before the lease was free is in the store.
+    // Look only now: measurements from before the lease was free are in the store.
     const found = await this.#foundNow(tasks);
     const arrived: Task[] = [];
     const own: Task[] = [];
@@ -55,7 +55,7 @@ export class MeasuredOnce {
     for (const [task, name] of names) {
       const holder = held.get(name);
       const measurement = found.get(task);
-      // Who measures may be about to repeat what others disturbed.
+      // The lease's holder may be about to repeat a disturbed measurement.
       if (measurement !== undefined && (holder === undefined || !isUnderLoad(measurement))) {
         this.results.put(measurement);
         arrived.push(task);
@@ -69,7 +69,7 @@ export class MeasuredOnce {
     return { own, arrived, awaited, others: [...others.values()] };
   }
 
-  /** Lets others have what was not measured. What was measured is in the store by now. */
+  /** Lets others have the tasks that were not measured. The measurements are in the store by now. */
   async release(): Promise<void> {
     await unlessGone(this.#leases.release());
   }

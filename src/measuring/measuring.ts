@@ -27,14 +27,14 @@ export interface MeasuringContext {
 /** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Time between two looks for what others measure. */
+/** Time between two looks for measurements of others. */
 const WAIT_MS = 1000;
 
 /** Others that a message names; there are rarely more. */
 const MOST_NAMED = 3;
 
 /**
- * Measures what no other process measures, stores each result at once, waits for the results of others, and reports
+ * Takes the measurements that no other process takes, stores each result at once, waits for the results of others, and reports
  * progress. An evaluation has one for each system.
  */
 export class Measuring {
@@ -64,7 +64,7 @@ export class Measuring {
   }
 
   /**
-   * Measures until done or interrupted. What others measure at the same time is waited for, and read. New measurements
+   * Measures until done or interrupted. It waits for measurements that others take, and reads them. New measurements
    * that other processes disturb are taken again, as far as `remeasure` allows.
    *
    * @param tasks that the progress expects
@@ -94,7 +94,7 @@ export class Measuring {
     return measured;
   }
 
-  /** Pauses before the next look, and says what for. */
+  /** Pauses before the next look, and says why. */
   async #waitFor(measurements: number, others: readonly Holder[]): Promise<void> {
     const { onEvent, signal } = this.context;
     const named = others.slice(0, MOST_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
@@ -164,7 +164,7 @@ export class Measuring {
 
   /**
    * Takes stored measurements that other processes disturbed again, until a new one is disturbed as well. A new
-   * measurement replaces the stored one where it is less disturbed. What others measure now stays as it is.
+   * measurement replaces the stored one where it is less disturbed. Measurements that others take now stay as they are.
    *
    * @returns how many were replaced
    */
@@ -243,7 +243,7 @@ export class Measuring {
     };
   }
 
-  /** What to say while another process measures on the agent's machine. */
+  /** The message while another process measures on the agent's machine. */
   #turnOf(pid: number): string {
     const message = `waiting for process ${pid}, which measures on the same machine`;
     if (!this.#hasToldOfTurn) this.context.onEvent({ kind: 'note', level: 'info', message });

@@ -44,7 +44,7 @@ interface Indexed {
 /**
  * Takes measurements, and repeats those that other processes disturbed. Each is yielded as soon as it is taken, so that
  * it can be stored, and again when a less disturbed one is there. The load by others decides and never the latency, so
- * that no latency is preferred. A shared core repeats nothing here: the agent has been patient with it already.
+ * that no latency is preferred. A shared core repeats nothing here: the agent has waited for it already.
  *
  * @param take measures the requests with these indices
  */

@@ -17,7 +17,7 @@ export class Storing {
   /**
    * Begins to store a measurement. Waits for earlier ones where too many are on their way.
    *
-   * @throws PlatformError as the store did for one of them: what cannot be kept is not worth measuring
+   * @throws PlatformError as the store did for one of them: a measurement that cannot be kept is not worth taking
    */
   async put(measurement: Measurement): Promise<void> {
     const stored = this.store.putMeasurement(measurement);

@@ -42,7 +42,7 @@ export const evaluationDocumentSchema = z.strictObject({
   hostname: z.string(),
   trace_level: z.string(),
   performance_id: objectId,
-  /** Of predictions that were published. */
+  /** Identifiers of predictions that were published. */
   input_prediction_ids: z.array(objectId).optional(),
   public: z.boolean(),
   machine_information: machineSchema,
@@ -67,7 +67,7 @@ export const performanceDocumentSchema = z.strictObject({
       .max(TRACE_LEVELS.length - 1),
     z.string(),
   ]),
-  /** Where a trace server has it; empty: it is here only. */
+  /** Address of the trace on a trace server; empty: it is here only. */
   trace_url: z.string(),
 });
 
@@ -97,7 +97,7 @@ const featureSchema = z.strictObject({
   ]),
 });
 
-/** What was predicted for one input (c3sr/evaluation, input_prediction.go). */
+/** The predictions for one input (c3sr/evaluation, input_prediction.go). */
 export const inputPredictionDocumentSchema = z.strictObject({
   _id: objectId,
   created_at: time,

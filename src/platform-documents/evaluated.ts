@@ -10,7 +10,7 @@ export interface NamedFramework {
 /** A model as the platform knows it. */
 export interface EvaluatedModel {
   readonly name: string;
-  /** What its manifest says, in its words; undefined for a model without one. */
+  /** The version and framework in its manifest, in its words; undefined for a model without one. */
   readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
   readonly batchSize: number;
 }
@@ -19,7 +19,7 @@ export interface EvaluatedModel {
 export interface EvaluatedLayer {
   readonly name: string;
   readonly opName: string;
-  /** Of its outputs: [1,64,56,56]. */
+  /** Shape of its outputs: [1,64,56,56]. */
   readonly shape: string;
   readonly durationMs: number;
 }

@@ -7,7 +7,7 @@ import { documentsOf, idsOf } from './documents-of.js';
 import type { Evaluated } from './evaluated.js';
 
 export interface KeepOptions {
-  /** Where a tracing server has a trace; by default what the environment says. */
+  /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 

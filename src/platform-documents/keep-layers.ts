@@ -15,7 +15,7 @@ interface TracedKernel {
 
 /** A model whose kernels were traced. */
 export interface LayeredModel extends EvaluatedModel {
-  /** Of the trace that the runs are in. */
+  /** Identifier of the trace that the runs are in. */
   readonly traceId: string;
   /** Name of the agent's host. */
   readonly host: string;

@@ -14,7 +14,7 @@ export interface InputFeature {
   readonly corners?: { readonly xmin: number; readonly xmax: number; readonly ymin: number; readonly ymax: number };
 }
 
-/** What was predicted for an input; without features where it could not be used. */
+/** The predictions for an input; without features where it could not be used. */
 export interface InputPrediction {
   readonly inputId: string;
   readonly features: readonly InputFeature[];
@@ -22,7 +22,7 @@ export interface InputPrediction {
 
 /** Predictions of one model. */
 export interface Predictions {
-  /** Of this run of the command; decides the documents' identifiers. */
+  /** Identifier of this run of the command; decides the documents' identifiers. */
   readonly id: string;
   readonly model: EvaluatedModel;
   readonly system: System;
@@ -31,7 +31,7 @@ export interface Predictions {
   readonly dataset: NonNullable<Evaluated['dataset']>;
   /** ISO 8601. */
   readonly endedAt: string;
-  /** Of the model's runs with a whole batch. */
+  /** Times of the model's runs with a whole batch. */
   readonly runMs: readonly number[];
   readonly inputs: readonly InputPrediction[];
   /** '' where the predictions are not traced. */

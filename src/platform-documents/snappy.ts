@@ -20,7 +20,7 @@ function varint(value: number): readonly number[] {
   return [...bytes, rest];
 }
 
-/** What stands before a literal: lengths up to 60 are in the tag, others in the four bytes after it. */
+/** The bytes before a literal: lengths up to 60 are in the tag, others in the four bytes after it. */
 function literalTag(length: number): readonly number[] {
   if (length <= 60) return [(length - 1) << 2];
   const less = length - 1;
@@ -35,7 +35,7 @@ function copyTag(offset: number, length: number): readonly number[] {
 /** Compresses bytes, so that every Snappy library can decompress them. */
 export function snappyCompress(input: Buffer): Buffer {
   const parts: Uint8Array[] = [Uint8Array.from(varint(input.length))];
-  /** Where four bytes with this hash were last, plus 1. */
+  /** The last place of four bytes with each hash, plus 1. */
   const seen = new Int32Array(1 << HASH_BITS);
   let literalStart = 0;
   const literalUpTo = (end: number): void => {

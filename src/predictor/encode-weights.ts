@@ -14,7 +14,7 @@ const MODEL_GRAPH = bytesTag(FIELDS.ModelProto.graph);
 const GRAPH_INITIALIZER = bytesTag(FIELDS.GraphProto.initializer);
 const TENSOR_RAW_DATA = bytesTag(FIELDS.TensorProto.rawData);
 
-/** Where each external weight starts, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
+/** Each external weight starts at a multiple of this, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
 const EXTERNAL_ALIGNMENT_BYTES = 4096;
 
 /** A part of an external data file. */

@@ -16,7 +16,7 @@ export interface FillableModel {
   /** An ONNX file in which the weights are neither inputs nor initializers. */
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
-  /** Of a model with its own weights: the file that it is read from. Weights may be in others beside it. */
+  /** File that a model with its own weights is read from. Weights may be in others beside it. */
   readonly path?: string;
 }
 
@@ -137,7 +137,7 @@ export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<st
   return ModelProto.encode({ ...model, graph, opsetImport }).finish();
 }
 
-/** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 whatever their range. */
+/** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 for any range. */
 export function inputBlocks({ elementType, dims, fill }: BenchmarkInput): Generator<Uint8Array> {
   const [low, high] = [fill.low, fill.high].map((bound) => Math.min(1, Math.max(0, bound))) as [number, number];
   return fillBlocks(elementType, elementCount(dims), elementType === 'bool' ? { ...fill, low, high } : fill);

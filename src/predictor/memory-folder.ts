@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Where Linux keeps files in memory. Source: POSIX shared memory, shm_overview(7). */
+/** The folder where Linux keeps files in memory. Source: POSIX shared memory, shm_overview(7). */
 const MEMORY_FILE_SYSTEM = '/dev/shm';
 
-/** Left free for other users of the folder. */
+/** Memory left free for other users of the folder. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
 /** The folder in memory that belongs to a temporary folder: of the same name; it may exist or not. */

@@ -12,7 +12,7 @@ import { removeWhenMapped } from './remove-when-mapped.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
-/** Of the temporary folder, whose others are not touched. */
+/** In the temporary folder; its other folders are not touched. */
 const WEIGHTS_FOLDER = 'weights';
 
 export interface OpenFilledOptions {

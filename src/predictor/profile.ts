@@ -1,6 +1,6 @@
 /** One execution of a kernel, as the runtime itself timed it. */
 export interface ProfiledKernel {
-  /** Of the node that the runtime executes, after its own graph optimizer. */
+  /** Name of the node that the runtime executes, after its own graph optimizer. */
   readonly name: string;
   readonly opType: string;
   readonly executionProvider: string;
@@ -12,7 +12,7 @@ export interface ProfiledKernel {
   /** Element types of the same tensors. */
   readonly inputTypes: readonly string[];
   readonly outputTypes: readonly string[];
-  /** Of its first output. */
+  /** Element type of its first output. */
   readonly elementType: string;
   /** Kernels of the subgraphs of If, Loop and Scan that it executed. Its own time includes theirs. */
   readonly inner: readonly ProfiledKernel[];
@@ -20,7 +20,7 @@ export interface ProfiledKernel {
 
 /** One run of a model. */
 export interface ProfiledRun {
-  /** Of the whole run, as the runtime timed it. */
+  /** Time of the whole run, as the runtime timed it. */
   readonly durationNs: number;
   /** In the order in which they were executed. */
   readonly kernels: readonly ProfiledKernel[];

@@ -6,7 +6,7 @@ import type { MappedFile } from './mapped-ranges.js';
 const LEAST_BYTES = 64 * 2 ** 20;
 
 /**
- * Where pages are of 4 KB, so that no page has the ends of two weights: a file that is mapped whole has been opened for
+ * Whether pages are of 4 KB, so that no page has the ends of two weights: a file that is mapped whole has been opened for
  * each of them.
  */
 const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';

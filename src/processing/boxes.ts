@@ -8,7 +8,7 @@ import { suppressOverlaps } from './non-max-suppression.js';
 /** How outputs become objects; see BoxSteps. */
 export interface Detector extends Omit<BoxSteps, 'labels' | 'isInPixels'> {
   readonly labels?: readonly string[] | undefined;
-  /** What one unit of a box is of the model's input: 1 / width and 1 / height for pixels. */
+  /** The share of the model's input that one unit of a box stands for: 1 / width and 1 / height for pixels. */
   readonly unit: { readonly x: number; readonly y: number };
 }
 
@@ -41,7 +41,7 @@ function cornersOf(format: BoxFormat, [a, b, c, d]: readonly [number, number, nu
   }
 }
 
-/** Whether it is one: a model may give NaN, or corners in the wrong order. */
+/** Whether the corners form a box. A model may give NaN, or corners in the wrong order. */
 function isBox({ xmin, xmax, ymin, ymax }: Corners): boolean {
   return [xmin, xmax, ymin, ymax].every(Number.isFinite) && xmin <= xmax && ymin <= ymax;
 }

@@ -5,7 +5,7 @@ import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 /** An element of a batch. */
 export interface Place {
   readonly row: number;
-  /** Of the batch. */
+  /** The number of rows in the batch. */
   readonly rows: number;
 }
 

@@ -33,7 +33,7 @@ export type PredictedFeature =
   | ({ readonly kind: 'bounding_box' } & DetectedBox)
   | ({
       readonly kind: 'instance_segment';
-      /** Of the mask, which covers the box. */
+      /** The size of the mask, which covers the box. */
       readonly height: number;
       readonly width: number;
       /** Row by row: 1 for each pixel of the object, else 0. */
@@ -45,7 +45,7 @@ export type PredictedFeature =
       readonly width: number;
       /** Row by row: the class of each pixel; -1 where the model gives none. */
       readonly mask: Int32Array;
-      /** Of the classes that are there, the largest first. */
+      /** The shares of the classes in the picture, the largest first. */
       readonly shares: readonly ClassShare[];
     }
   | {

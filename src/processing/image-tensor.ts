@@ -7,7 +7,7 @@ import { CHANNELS, type Image } from './image.js';
 /** Element types of pictures: one array element per channel of a pixel. */
 type Pixels = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
 
-/** Of the one value that a byte of one channel becomes; in float32 throughout, as NumPy computes it. */
+/** The value that a byte of one channel becomes; in float32 throughout, as NumPy computes it. */
 function normalized(pixel: number, mean: number, scale: number): number {
   return Math.fround(Math.fround(pixel - Math.fround(mean)) / Math.fround(scale));
 }
@@ -27,7 +27,7 @@ function encode(elementType: ImageElementType, value: number): number {
   }
 }
 
-/** All that the 256 bytes of each channel can become, red, green and blue. */
+/** The values of all 256 bytes for each channel: red, green and blue. */
 function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
   return mean.map((channelMean, channel) => {
     const table = arrayOf(elementType, 256);

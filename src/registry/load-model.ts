@@ -43,7 +43,7 @@ export interface LoadedModel {
   readonly symbols: readonly string[];
   /** Notes on its manifest, and on assumptions about its inputs. */
   readonly notes: readonly string[];
-  /** Inputs whose values were made up though they may decide what is computed; none of a zoo's, which are what they should be. */
+  /** Inputs with made-up values that may decide what is computed; none for a zoo's model, whose values are right. */
   readonly assumed: readonly AssumedInput[];
   /** Sizes of the dimensions of inputs that its file leaves open; none of a zoo's, which has no file. */
   readonly sizes: readonly BoundDimension[];
@@ -67,7 +67,7 @@ export interface LoadOptions {
   /** Values of inputs; win over the manifest's. Names that this model does not have are ignored. */
   readonly inputs?: ReadonlyMap<string, GivenText> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The framework that will run the model; without it, what its manifest asks for is not looked at. */
+  /** The framework that will run the model; without it, its manifest's requirements are not checked. */
   readonly runsOn?: RunningFramework | undefined;
   /** Where graphs come from; by default {@link readGraph}. */
   readonly readGraph?: typeof readGraph | undefined;
@@ -76,7 +76,7 @@ export interface LoadOptions {
 /** Names of the zoo's models. */
 export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
-/** What binds the dimensions: the zoo's own sizes, then the manifest's, then what the user says. */
+/** The sizes of the dimensions: the zoo's own, then the manifest's, then the user's. */
 function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
@@ -141,7 +141,7 @@ export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manif
 }
 
 /**
- * Checks what a model's manifest asks for before anything else of the model is looked for.
+ * Checks the requirements of a model's manifest before anything else of the model is looked for.
  *
  * @throws PlatformError `unsupported` where the framework is another one
  */

@@ -12,7 +12,7 @@ const MAX_MANIFESTS = 10_000;
 const AT_ONCE = 16;
 
 /**
- * What `read` makes of each manifest in a folder, in the order of their names. Folders in it are not looked into.
+ * The results of `read` for the manifests of a folder, in the order of their names. Folders in it are not looked into.
  *
  * @throws PlatformError `usage` where there is no such folder
  */

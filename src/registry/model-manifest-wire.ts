@@ -21,7 +21,7 @@ function tensorType({ layer_name, element_type, dimensions }: ModelTensor): wire
   return typeWith('tensor', '', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
 }
 
-/** The platform writes the dimensions of a picture as channels, height and width, whatever the layout is. */
+/** The platform writes the dimensions of a picture as channels, height and width in every layout. */
 function toWireInput(input: ModelInput): wire.ModelManifest_Type {
   const { steps, layer_name, element_type } = input;
   const size = steps === undefined ? undefined : sizeAfter(steps);
@@ -37,7 +37,7 @@ function toWireInput(input: ModelInput): wire.ModelManifest_Type {
   });
 }
 
-/** With the words that the platform has for the layers of each kind of output. */
+/** Uses the platform's words for the layers of each kind of output. */
 function toWireOutput(output: ModelOutput): wire.ModelManifest_Type {
   const { steps, layer_name, element_type, dimensions } = output;
   if (steps === undefined) return tensorType(output);

@@ -7,7 +7,7 @@ import { toWireModelManifest } from './model-manifest-wire.js';
 
 /** The models that an agent can open by name. */
 export interface OfferedModels {
-  /** As the platform's contract has them. */
+  /** In the form of the platform's contract. */
   readonly models: readonly WireModelManifest[];
   /** One line for each manifest of the folder that cannot be opened. */
   readonly leftOut: readonly string[];

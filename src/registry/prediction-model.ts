@@ -79,7 +79,7 @@ function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): reado
 }
 
 /**
- * What one unit of a box's coordinates is of the model's input.
+ * The share of the model's input that one unit of a box's coordinates stands for.
  *
  * @throws PlatformError `manifest` where it is a pixel, and the input is no picture of a known size
  */

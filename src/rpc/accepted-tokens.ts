@@ -3,7 +3,7 @@ import type { Role } from './roles.js';
 
 /** A token that a server accepts, by its SHA-256: the token itself is with its holder only. */
 export interface AcceptedToken {
-  /** Who holds it, for messages. */
+  /** The name of its holder, for messages. */
   readonly name: string;
   readonly role: Role;
   readonly sha256: Buffer;

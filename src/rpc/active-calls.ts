@@ -15,7 +15,7 @@ interface CancellableCall {
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  /** @param turns of the event loop that handlers, and answers of theirs, get one by one */
+  /** @param turns of the event loop that handlers and their answers get one by one */
   constructor(private readonly turns = new LoopTurns()) {}
 
   /** Answers a unary call with the result of `work`, or with the status of its error. */

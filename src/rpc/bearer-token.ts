@@ -43,7 +43,7 @@ const byOneToken: Decide = (path, shown, holder) => {
   return holder === undefined && methodKind(path) !== 'read' ? unauthenticated(shown) : undefined;
 };
 
-/** With roles, all calls need a token, but those that every server answers to anyone. */
+/** With roles, all calls need a token, except the few that every server answers without one. */
 const byRole: Decide = (path, shown, holder) => {
   const allowed = rolesFor(path);
   if (allowed === 'anyone') return undefined;

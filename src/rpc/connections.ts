@@ -42,7 +42,7 @@ export interface Answering {
   giveBack(bytes: number): void;
 }
 
-/** Of a connection that is closed. */
+/** Stands for the requests of a closed connection. */
 const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -99,7 +99,7 @@ export class Connections {
     stream.once('close', () => {
       connection.calls--;
       if (connection.calls > 0 || connection.socket.destroyed) return;
-      // Tells the client first, whose calls of this very moment are made again.
+      // This tells the client first, so that it makes calls of this very moment again.
       connection.idle = setTimeout(() => session?.close(), this.limits.idleMs).unref();
     });
   }

@@ -10,12 +10,12 @@ const NOTHING = new Uint8Array();
 
 /**
  * A reader that counts every tag, length and value, and throws past a limit. Two bytes on the wire may become an object
- * in memory, so that a limit on a message's bytes does not bound what decoding it takes. The generated decoders read
+ * in memory, so that a limit on a message's bytes does not bound the memory of decoding it. The generated decoders read
  * everything through their reader, so no message is decoded beyond the limit.
  */
 export class CountingReader extends BinaryReader {
   #values = 0;
-  /** Without counting it. */
+  /** Reads without counting. */
   readonly #readVarint: () => number;
 
   /** @param exceeded makes the error to throw for one value more than `most` */

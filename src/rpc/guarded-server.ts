@@ -20,12 +20,12 @@ export class GuardedServer extends Server {
     this.formats = formats;
   }
 
-  /** Of the gRPC project's own services. */
+  /** Adds one of the gRPC project's own services. */
   override addService(definition: ServiceDefinition, implementation: UntypedServiceImplementation): void {
     this.#add(definition, implementation, (_, method) => standardFormat(method));
   }
 
-  /** @param maxRequestBytes by method; what is not in it takes requests of at most 4 MiB */
+  /** @param maxRequestBytes by method; all others take requests of at most 4 MiB */
   addContractService(
     definition: ServiceDefinition,
     implementation: UntypedServiceImplementation,

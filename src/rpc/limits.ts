@@ -23,13 +23,13 @@ export interface ServerLimits {
   readonly requestMs: number;
   /** A connection without calls is closed after this long; clients connect again when they need to. */
   readonly idleMs: number;
-  /** Of requests that are on their way; past it the connection that brings the most is closed. */
+  /** Limit of requests that are on their way; past it the connection that brings the most is closed. */
   readonly receivingBytes: number;
-  /** Of requests that are being answered, with the memory that their values take; past it further ones are refused. */
+  /** Limit of requests that are being answered, with the memory of their values; past it further ones are refused. */
   readonly heldBytes: number;
   /** From when an answer is given to a connection until its client has taken it. */
   readonly answerMs: number;
-  /** Of answers that are on their way; past it further ones are refused. */
+  /** Limit of answers that are on their way; past it further ones are refused. */
   readonly answeringBytes: number;
   /** The same on one connection, which may have one answer of any size. */
   readonly answeringBytesPerConnection: number;

@@ -8,8 +8,8 @@ const SHARED_MS = 5;
 const ITERATIONS_BETWEEN = 3;
 
 /**
- * Gives those that ask turns of the event loop, first come, first served. What takes some tens of milliseconds for one
- * client takes seconds for a hundred that ask at once; between two turns, everybody else is heard.
+ * Gives callers turns of the event loop, first come, first served. Work of some tens of milliseconds for one client
+ * takes seconds for a hundred that ask at once. Between two turns, other clients are served.
  */
 export class LoopTurns {
   readonly #waiting = new Set<() => void>();
@@ -44,7 +44,7 @@ export class LoopTurns {
     }
     this.#waiting.delete(next);
     next();
-    // Promises are settled before this callback, so that what the turn was asked for is done by then.
+    // Promises are settled before this callback, so that the work of the turn is done by then.
     queueMicrotask(() => process.nextTick(() => this.#give(startMs)));
   }
 }

@@ -69,8 +69,8 @@ export function receiveRequests(
         next(metadata);
       })
       .withOnReceiveMessage((message: unknown, next) => {
-        // Of a stream that goes on. For other calls, counting ends with them; a compressed request is larger than the
-        // received bytes.
+        // Only a stream goes on after a message. For other calls, counting ends with the call. A compressed request is
+        // larger than the received bytes.
         if (requestStream) {
           clearTimeout(overdue);
           if (Buffer.isBuffer(message)) receiving?.delivered(message.length);

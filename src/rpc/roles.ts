@@ -1,5 +1,5 @@
 /**
- * What the holder of a token is there for. Each may make the calls that {@link rolesFor} names, and no others:
+ * The purposes of tokens. Each role may make the calls that {@link rolesFor} names, and no others:
  *
  * - `read`: follow evaluations, read results, list agents, models and plugins
  * - `submit`: all of `read`; submit and cancel evaluations, and predict

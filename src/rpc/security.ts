@@ -6,7 +6,7 @@ export interface Identity {
   readonly keyPem: Buffer;
 }
 
-/** How a server is protected. Nothing of it is needed on loopback, all but `clientCaPem` elsewhere. */
+/** The protection of a server. Loopback needs none of it; other addresses need all but `clientCaPem`. */
 export interface ServerSecurity {
   /** Turns TLS on. */
   readonly identity?: Identity | undefined;
@@ -14,7 +14,7 @@ export interface ServerSecurity {
   readonly clientCaPem?: Buffer | undefined;
   /** The token that calls need if they change or cost something. It counts only where there are no accepted tokens. */
   readonly token?: string | undefined;
-  /** Tokens with a role each, of which all calls need one. */
+  /** Tokens with a role each. Every call needs one of them. */
   readonly acceptedTokens?: AcceptedTokens | undefined;
 }
 

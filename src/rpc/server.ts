@@ -31,7 +31,7 @@ export interface RpcServerOptions {
 }
 
 export interface AddOptions<Implementation> {
-  /** Of methods whose requests may be larger than 4 MiB; 64 MiB at most. */
+  /** The limits of methods whose requests may be larger than 4 MiB; 64 MiB at most. */
   readonly maxRequestBytes?: Partial<Readonly<Record<keyof Implementation, number>>>;
 }
 

@@ -63,7 +63,7 @@ export class Acceptance {
     try {
       await putSubmission(record, submission, collections);
     } catch (error) {
-      // So that another server can take it on.
+      // Another server can take it on then.
       await ownership.release(id).catch(() => undefined);
       throw error;
     }

@@ -56,7 +56,7 @@ export class EvaluationJob {
     return new EvaluationJob(record, log, collections, isOwn, requirements);
   }
 
-  /** Has ended as soon as its log has, so that who reads the last event never sees it running. */
+  /** Has ended as soon as its log has, so that a reader of the last event never sees it running. */
   get record(): EvaluationRecord {
     return recordAfter(this.#record, this.log.last?.event);
   }

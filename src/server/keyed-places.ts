@@ -7,10 +7,10 @@ interface Shared {
 
 /** Work that is done one at a time for each key, first come, first served. */
 export class KeyedPlaces {
-  /** Of keys for which work is done or waits. */
+  /** The keys for which work is done or waits. */
   readonly #byKey = new Map<string, Shared>();
 
-  /** @throws PlatformError what the signal is aborted with while the work waits, and what the work throws */
+  /** @throws PlatformError the signal's reason when it is aborted while the work waits, and the work's own errors */
   async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const shared = this.#byKey.get(key) ?? { places: new Places(1), users: 0 };
     this.#byKey.set(key, shared);

@@ -46,7 +46,7 @@ export class OtherServers {
         await this.#cancelAsked();
         if (adopts && agents.list().length > 0) await jobs.adoptAll(LOST_SERVER, canRun);
       } catch {
-        // As said above.
+        // The next look tries again.
       }
     }
   }

@@ -6,13 +6,13 @@ export interface Ownership {
   readonly isShared: boolean;
   /** Takes evaluations that no other server runs. @returns those of them that are this server's now */
   take(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Of these evaluations, those that are still this server's: another one takes over those of a silent server. */
+  /** The evaluations that are still this server's. Another server takes over those of a silent one. */
   kept(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Lets other servers have an evaluation. */
   release(id: string): Promise<void>;
 }
 
-/** Of the only server that uses a store. */
+/** The ownership of the only server that uses a store. */
 export const SOLE_OWNERSHIP: Ownership = {
   isShared: false,
   take: (ids) => Promise.resolve(new Set(ids)),
@@ -20,7 +20,7 @@ export const SOLE_OWNERSHIP: Ownership = {
   release: () => Promise.resolve(),
 };
 
-/** Of one of several servers of a store: each evaluation has one server, and passes on when that one dies. */
+/** The ownership of one of several servers of a store. An evaluation has one server, and passes on when it dies. */
 export function leasedOwnership(leases: Leases): Ownership {
   return {
     isShared: true,

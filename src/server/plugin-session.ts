@@ -91,7 +91,7 @@ export class PluginSession {
     }
   }
 
-  /** The end that a plugin sends: none of its readers has to understand a result that is not JSON. */
+  /** The end that a plugin sends. A result that is not JSON becomes a failure, so that no reader gets it. */
   async #checked(how: FinalEvent): Promise<FinalEvent> {
     if (how.kind !== 'done' || how.resultJson === undefined || (await isJson(how.resultJson))) return how;
     const { name, version } = this.registration;

@@ -17,11 +17,11 @@ export interface RunSources {
 
 /** The inputs of a run. */
 export interface PreparedRun {
-  /** As it travels. */
+  /** In the form that is sent. */
   readonly submission: Uint8Array;
   /** At least one. */
   readonly agents: readonly AgentEndpoint[];
-  /** Of the first agent. */
+  /** The first agent's framework. */
   readonly framework: string;
   readonly frameworkVersion: string;
 }
@@ -62,7 +62,7 @@ export async function prepareRun(
   return { submission, agents: endpoints, framework, frameworkVersion };
 }
 
-/** Where several are asked for, all that fit: which of them are of one system, only they know. */
+/** All agents that fit where several are asked for. Only the agents know which of them are of one system. */
 function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
   const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
   return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, requirements.agents.most);

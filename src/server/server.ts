@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** What lets a server run evaluations of its store. */
+/** The right of a server to run evaluations of its store. */
 interface StoreRight {
   readonly ownership: Ownership;
   /** See {@link RunningServer.lost}. */

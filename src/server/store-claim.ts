@@ -47,7 +47,7 @@ export interface ClaimOptions {
 
 /**
  * The right of a server to take on the evaluations of a store. It is kept in the store, each claim in a document of its
- * own: a claimant writes first and looks at the others afterwards, so that of two who start at once at least one sees
+ * own: a claimant writes first and looks at the others afterwards, so that of two that start at once at least one sees
  * the other. Clocks of different machines are never compared: a claimant is alive while its beats increase.
  */
 export class StoreClaim {
@@ -102,7 +102,7 @@ export class StoreClaim {
     await this.#yieldTo(first);
   }
 
-  /** Removes the others when none of them has given a sign of life for long enough. */
+  /** Removes the others when all of them have been silent for long enough. */
   async #waitForSilence(first: ReadonlyMap<string, Claim>): Promise<void> {
     const started = this.clock.now();
     while (this.clock.now() - started < SILENCE_MS) {
@@ -152,7 +152,7 @@ export class StoreClaim {
   }
 }
 
-/** Of two that start at once, one stays. */
+/** Whether the other claim goes first. Of two claims that start at once, one stays. */
 function goesFirst(other: Claim, own: Claim): boolean {
   return other.role !== 'starting' || other.id < own.id;
 }

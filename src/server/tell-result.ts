@@ -19,7 +19,7 @@ function endOfPart(text: string, start: number): number {
 
 type Send = (event: Event) => Promise<void>;
 
-/** Gives readers the results of evaluations: in parts to those who ask for that, whole to a few others at a time. */
+/** Gives readers the results of evaluations: in parts to readers that ask for that, whole to a few others at a time. */
 export class ResultTeller {
   readonly #places = new Places(WHOLE_AT_ONCE);
 

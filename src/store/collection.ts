@@ -8,7 +8,7 @@ import type { z } from 'zod';
 export interface CollectionDefinition<Document extends object> extends CollectionShape<keyof Document & string> {
   /** Checked before a document is written, and after it is read. Documents hold only JSON values. */
   readonly schema: z.ZodType<Document>;
-  /** Of use only while it is shared at once, so that it never waits on this machine for a server that is gone. */
+  /** Useful only while it is shared at once, so it never waits on this machine for a server that is gone. */
   readonly isMomentary?: true;
 }
 
@@ -46,12 +46,12 @@ export interface Collection<Document extends object> {
   /** @param key values for all fields of the key */
   get(key: Partial<Document>): Promise<Document | undefined>;
   /**
-   * Those whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes); all without any.
+   * The documents whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes); all without any.
    * `match` names the fields of the key (a leading part will do) or all of one index. Concurrent changes may or may not
    * be included. A stored document that cannot be read any more counts as not there, and a warning says so.
    */
   find(match: Partial<Document>): AsyncIterable<Document>;
-  /** Removes what `match`, as in {@link Collection.find}, finds. @returns how many */
+  /** Removes the documents that `match` finds, as in {@link Collection.find}. @returns how many */
   delete(match: Partial<Document>): Promise<number>;
 }
 

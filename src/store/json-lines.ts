@@ -17,7 +17,7 @@ const FORMAT = { format: 'mlmodelscope-store', version: 3 } as const;
 /** Versions 1 and 2 have the keys of measurements in camelCase; version 1 has measurements in an older form. */
 const KNOWN_VERSIONS: readonly unknown[] = [1, 2, FORMAT.version];
 
-/** Records as lines of JSON, each with its newline, after one that says what they are. */
+/** Records as lines of JSON, each with its newline, after a line with their format. */
 export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
   yield `${JSON.stringify(FORMAT)}\n`;
   for await (const record of records) yield `${JSON.stringify(exported(record))}\n`;
@@ -73,7 +73,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
 }
 
 /**
- * Why a record cannot be stored, or should not be.
+ * The reason why a record cannot be stored, or should not be.
  *
  * @param keys of the collections so far, by their names
  */

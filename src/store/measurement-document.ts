@@ -22,7 +22,7 @@ export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
 
 /**
  * The fingerprint, then a hash of every field. Two descriptions of one system share a fingerprint and may still differ in
- * what no latency depends on (the amount of memory varies between boots); each measurement keeps the one it came with.
+ * fields that no latency depends on (the amount of memory varies between boots); each measurement keeps the one it came with.
  */
 export function systemId(system: System): string {
   const hash = createHash('sha256').update(JSON.stringify(system)).digest('hex');

@@ -5,7 +5,7 @@ import type { ResultStore } from './result-store.js';
 /**
  * A store that is read and refuses everything else.
  *
- * @param place what messages call it
+ * @param place its name in messages
  * @param onClosed called when it has been closed
  */
 export function readOnlyStore(store: ResultStore, place: string, onClosed: () => void): ResultStore {

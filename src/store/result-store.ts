@@ -4,8 +4,8 @@ import type { Collection, CollectionDefinition, CollectionShape } from './collec
 
 /**
  * Where measurements are kept. Every method may be called at any time before {@link ResultStore.close}; a method that
- * cannot do its work throws a PlatformError with code `storage` that says what failed and what to do. What a resolved
- * promise has stored survives a kill -9 of this process.
+ * cannot do its work throws a PlatformError with code `storage` that says what failed and what to do. Data that a
+ * resolved promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
   /** Whether everything that would change it is refused. */
@@ -38,7 +38,7 @@ export interface ResultStore {
    */
   listSystems(): Promise<readonly System[]>;
 
-  /** Every measurement, in the order of their keys; for moving a store. What cannot be read is left out, with a warning. */
+  /** Every measurement, in the order of their keys; for moving a store. Unreadable ones are left out, with a warning. */
   listMeasurements(): AsyncIterable<Measurement>;
 
   /** The shape of every kind of document that has been stored, by name. */

@@ -7,7 +7,7 @@ const BATCH = 500;
 /** Characters of records that are put at once; one record may have more. */
 const BATCH_CHARACTERS = 32 * 2 ** 20;
 
-/** How much was moved. */
+/** Numbers of moved records. */
 export interface Transferred {
   readonly measurements: number;
   readonly documents: number;

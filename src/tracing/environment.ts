@@ -4,7 +4,7 @@ import { ownValue } from '../base/own-value.js';
 /** The variables that OpenTelemetry's specification defines, as they are set. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** What OTEL_TRACES_EXPORTER may list. `none` makes spans that go into the store only. */
+/** The possible entries of OTEL_TRACES_EXPORTER. `none` makes spans that go into the store only. */
 export const TRACES_EXPORTERS = ['otlp', 'console', 'none'] as const;
 
 export type TracesExporter = (typeof TRACES_EXPORTERS)[number];

@@ -56,7 +56,7 @@ export interface JaegerSpanFields {
   readonly startMicros: number;
   readonly durationMicros: number;
   readonly attributes: Attributes;
-  /** Of the process in its trace. */
+  /** The id of the process in its trace. */
   readonly processId: string;
 }
 

@@ -22,7 +22,7 @@ export const spanDocumentSchema = z.strictObject({
   end_unix_nano: z.string().regex(/^\d{1,20}$/),
   attributes: z.record(z.string(), attributeSchema),
   status: z.enum(['unset', 'ok', 'error']),
-  /** What went wrong, where `status` is error. */
+  /** The error's message, where `status` is error. */
   status_message: z.string(),
   /** The process that made the span: its service.name first of all. */
   resource: z.record(z.string(), attributeSchema),

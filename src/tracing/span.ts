@@ -34,9 +34,9 @@ export interface TimedSpan {
   readonly durationNs: number;
   readonly attributes: SpanAttributes;
   readonly children: readonly TimedSpan[];
-  /** What went wrong in it. */
+  /** The message of the error that ended it. */
   readonly error: string | undefined;
 }
 
-/** Of a span that is not made. */
+/** Stands for a span that is not made. */
 export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {} };

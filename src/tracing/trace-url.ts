@@ -8,7 +8,7 @@ export const TRACE_URL_VARIABLE = 'MLMODELSCOPE_TRACE_URL_TEMPLATE';
 /** Stands for a trace's id, 32 hexadecimal digits. */
 const TRACE_ID = '{trace_id}';
 
-/** What a template has to be, for messages. */
+/** The expected form of a template, for messages. */
 export const TRACE_URL_TEMPLATE = `a URL such as http://jaeger:16686/api/traces/${TRACE_ID}?raw=true`;
 
 /** Whether a text is a template of the addresses at which a tracing server gives traces as Jaeger's JSON. */

@@ -28,7 +28,7 @@ export interface Tracing {
   /** Runs the work in a span of its own, which ends with the work, as failed where it throws. */
   inSpan<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T;
 
-  /** Makes spans of what was timed elsewhere, under the current span or under `parent`. */
+  /** Makes spans of work that was timed elsewhere, under the current span or under `parent`. */
   record(spans: readonly TimedSpan[], parent?: SpanPlace): Promise<void>;
 
   /** How deep the current trace goes. */
@@ -40,7 +40,7 @@ export interface Tracing {
   traceId(): string | undefined;
   setAttributes(attributes: SpanAttributes): void;
 
-  /** The current span as headers, for what no gRPC call carries it to. */
+  /** The current span as headers, for processes that no gRPC call carries it to. */
   headers(): ContextHeaders;
   /** Runs the work in the span that headers name. */
   under<T>(headers: ContextHeaders, work: () => T): T;
@@ -57,7 +57,7 @@ export interface Tracing {
   /** Sends finished spans there that are kept elsewhere already. */
   send(spans: readonly SpanDocument[]): Promise<void>;
 
-  /** Waits until what has finished is exported and kept. @throws PlatformError `unavailable` where it cannot be exported */
+  /** Waits until finished spans are exported and kept. @throws PlatformError `unavailable` where it cannot be exported */
   flush(): Promise<void>;
   /** Flushes, and ends tracing in this process. @throws as {@link Tracing.flush} */
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export interface Tracing {
 
 let active: Tracing | undefined;
 
-/** Undefined where tracing is off: then nothing of OpenTelemetry is even loaded. */
+/** Undefined where tracing is off. OpenTelemetry is not loaded then. */
 export function activeTracing(): Tracing | undefined {
   return active;
 }

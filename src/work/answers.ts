@@ -8,7 +8,7 @@ const answerSchema = z.strictObject({
   item: z.string(),
   /** Index of the request in the item, as a text. */
   request: z.string().regex(/^\d+$/),
-  /** Name of the lease of who waits for it. */
+  /** Name of the lease of the caller that waits for it. */
   wanted_by: z.string(),
   measurement: measurementSchema,
   /** Whether the measurement is in the store as well. */
@@ -42,8 +42,8 @@ export interface PlacedAnswer {
 }
 
 /**
- * Measurements on their way to those who wait for them, in the store that both sides use. They stay until they are read, and who waits
- * for them decides which of two measurements is kept. Every method throws a PlatformError as the store does.
+ * Measurements on their way to the callers that wait for them, in the store that both sides use. They stay until they
+ * are read. The waiting caller decides which of two measurements is kept. Every method throws a PlatformError as the store does.
  */
 export class Answers {
   readonly #answers: Collection<Answer>;
@@ -64,7 +64,7 @@ export class Answers {
     return indices;
   }
 
-  /** All that are there for somebody, with their places. */
+  /** All answers for a caller, with their places. */
   async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
     const found: PlacedAnswer[] = [];
     for await (const { item, request, measurement, is_stored: stored } of this.#answers.find({ wanted_by: wantedBy })) {
@@ -77,7 +77,7 @@ export class Answers {
     await this.#answers.delete({ item });
   }
 
-  /** Removes everything for those who wait no longer. */
+  /** Removes all answers for callers that no longer wait. */
   async forgetOrphans(waits: (wantedBy: string) => Promise<boolean>): Promise<void> {
     const names = new Set<string>();
     for await (const { wanted_by: wantedBy } of this.#answers.find({})) names.add(wantedBy);

@@ -4,7 +4,7 @@ import { runOptionsOf, type System, withFingerprint } from '../measurement/syste
 /** Every agent can describe itself with these. */
 const ANY_RUN = runOptionsOf(1);
 
-/** The class of systems that a system is of, whatever its run options: the fingerprint with one thread. */
+/** The class of a system, independent of its run options: the fingerprint with one thread. */
 export function classOf(system: System): string {
   return withFingerprint({ ...system, runOptions: ANY_RUN }).fingerprint;
 }

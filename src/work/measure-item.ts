@@ -17,8 +17,8 @@ export interface MeasureItemOptions {
 const ANY_RUN = runOptionsOf(1);
 
 /**
- * Measures what an item asks for and keeps it. What was measured since the item was made, by an earlier delivery or for somebody else, is
- * not measured again.
+ * Measures the requests of an item and keeps the measurements. A request that was measured since the item was made, by
+ * an earlier delivery or for another caller, is not measured again.
  *
  * @throws PlatformError as the agent and the store do
  */
@@ -26,7 +26,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   const { agent, store, answers, signal } = options;
   const { requests, wantedBy } = item;
 
-  /** For who waits for it. */
+  /** Gives a measurement to the caller that waits for it. */
   const answer = async (index: number, measurement: Measurement, isStored: boolean): Promise<void> => {
     if (wantedBy === undefined) return;
     await answers.put({ place: { item: id, request: index, wantedBy }, measurement, isStored });
@@ -68,7 +68,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   }
 }
 
-/** Whether a measurement is stored where it was taken. Who waits decides whether a stored one is replaced. */
+/** Whether a measurement is stored where it was taken. A waiting caller decides whether a stored one is replaced. */
 function isStoredHere(asked: WorkRequest | undefined, { outcome }: Measurement, wantedBy: string | undefined): boolean {
   return asked?.replaces === undefined || (wantedBy === undefined && outcome.kind === 'samples');
 }

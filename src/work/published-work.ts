@@ -12,7 +12,7 @@ import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
 /** Time between two looks for answers. */
 const LOOK_MS = 500;
 
-/** Time between two looks who serves. */
+/** Time between two looks at the number of agents that serve. */
 const STATE_LOOK_MS = 5_000;
 
 /** Items that wait in the queue or are measured, for each agent: enough that none waits for the next look. */
@@ -101,7 +101,7 @@ export class PublishedWork {
     }
   }
 
-  /** How many more items may be published. */
+  /** Number of further items that may be published. */
   #room(): number {
     return Math.max(0, ITEMS_EACH * Math.max(1, this.#serving) - this.#outstanding.size);
   }
@@ -118,7 +118,7 @@ export class PublishedWork {
     return { id, body: bodyOf({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
   }
 
-  /** What has come in since the last look, and what has failed for good. */
+  /** The answers since the last look, and the requests that have failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
     for (const { place, measurement, isStored } of await answers.for(wantedBy)) {
@@ -146,7 +146,7 @@ export class PublishedWork {
     }
   }
 
-  /** Publishes what is missing of an item in halves; a request that was alone has failed. */
+  /** Publishes the missing requests of an item in halves; a request that was alone has failed. */
   async *#givenUp({ message, reason }: FailedWork): AsyncGenerator<MeasuredRequest> {
     const { queue, answers } = this.options;
     const outstanding = this.#outstanding.get(message.id);
@@ -164,7 +164,7 @@ export class PublishedWork {
     const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#messageOf(half));
     const replace = queue.retry((failed) => (failed.message.id === message.id ? halves : undefined));
     if ((await replace.catch(() => 0)) > 0) return;
-    // Somebody else has tried it again or looks at it now, or the broker is away.
+    // Another process has tried it again or looks at it now, or the broker is away.
     for (const half of halves) await queue.publish(this.options.system, half);
   }
 

@@ -83,7 +83,7 @@ export function queuedAgent(
     yield* measureDirectly(direct, options);
   }
 
-  /** The requests with what they are to replace. */
+  /** The requests, each with the stored measurement that it is to replace. */
   async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
     const wanted = published.map(({ request }) => wantedOf(request));
     const stored = await knownResults(wanted, await agent.system(ANY_RUN), store);

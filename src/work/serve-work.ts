@@ -16,7 +16,7 @@ import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Time between two looks whether somebody still waits for the work. */
+/** Time between two looks whether a caller still waits for the work. */
 const LOOK_MS = 3_000;
 
 export interface ServeWorkOptions {
@@ -30,7 +30,7 @@ export interface ServeWorkOptions {
  * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when its
  * measurements are in the store. While the agent does not answer, no work is taken.
  *
- * @param store what those who ask for work use as well
+ * @param store the store that the callers use as well
  * @throws PlatformError as the queue does; `unavailable` where the store's server is gone for good
  */
 export async function serveWork(
@@ -88,7 +88,7 @@ class WorkServer {
   readonly #turn: Turn;
   #end: () => void = () => {};
   #fail: (reason: unknown) => void = () => {};
-  /** Resolves when the signal aborts; rejects with what went wrong where no more work should be taken. */
+  /** Resolves when the signal aborts; rejects with the error where no more work should be taken. */
   readonly ended: Promise<void>;
 
   constructor(private readonly options: WorkServerOptions) {

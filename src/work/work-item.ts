@@ -18,7 +18,7 @@ const VERSION = 1;
 /** Far more than an item has. */
 const MOST_REQUESTS = 10_000;
 
-/** A measurement to take for somebody who waits for it. */
+/** A measurement to take for a caller that waits for it. */
 export interface WorkRequest {
   readonly request: MeasureRequest;
   /** `measuredAt` of the stored measurement that is to be replaced; undefined where there was none. */
@@ -28,7 +28,7 @@ export interface WorkRequest {
 /** Measurements that one agent takes together. */
 export interface WorkItem {
   readonly requests: readonly WorkRequest[];
-  /** Name of the lease of who waits for them; undefined: they are taken in any case. */
+  /** Name of the lease of the caller that waits for them; undefined: they are taken in any case. */
   readonly wantedBy: string | undefined;
   readonly traceContext: ContextHeaders;
 }

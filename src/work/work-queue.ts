@@ -50,9 +50,9 @@ export const MOST_DELIVERIES = 3;
 export const MOST_BODY_BYTES = 15 * 2 ** 20;
 
 /**
- * Hands out work for classes of systems. What it has accepted is done by one who serves the class, at least once, or is given up with a
- * reason. Every method throws a PlatformError: `unavailable` where the queue's broker is away for too long or takes nothing, `unauthenticated` where it allows
- * too little.
+ * Hands out work for classes of systems. Accepted work is done by an agent that serves the class, at least once, or is given
+ * up with a reason. Every method throws a PlatformError: `unavailable` where the queue's broker is away for too long or
+ * takes nothing, `unauthenticated` where it allows too little.
  */
 export interface WorkQueue {
   /**
@@ -70,7 +70,7 @@ export interface WorkQueue {
 
   /**
    * Calls the listener with all work that is given up from now on. It may hear of the same work more than once, and
-   * misses what is given up while the broker is away.
+   * misses work that is given up while the broker is away.
    */
   watchFailed(listener: (failed: FailedWork) => void): Promise<Ongoing>;
 

@@ -3,7 +3,7 @@ import type { AttributeProto } from '../generated/onnx/onnx.js';
 import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model/model.js';
 
-/** What PyTorch's exporter wrote by default for years; the first opset with LayerNormalization. */
+/** The default of PyTorch's exporter for years; the first opset with LayerNormalization. */
 const OPSET = 17;
 /** Operators of ONNX Runtime, which an architecture may use beside those of ONNX. */
 const RUNTIME_DOMAIN = 'com.microsoft';

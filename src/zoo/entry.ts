@@ -6,7 +6,7 @@ export interface Published {
   readonly parameters?: number | undefined;
   /** Multiply-accumulates of one inference at the entry's `dimensions`, as many digits as the source has. */
   readonly multiplyAccumulates?: number | undefined;
-  /** Where the numbers come from. */
+  /** Source of the numbers. */
   readonly source: string;
 }
 

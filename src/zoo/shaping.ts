@@ -2,7 +2,7 @@ import { int, ints, string } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { type Layer, reshape, transpose, unsqueeze } from './tensor.js';
 
-/** What a border is made of: zeros, the edge's own values, or the values mirrored at the edge. */
+/** The content of a border: zeros, the edge's own values, or the values mirrored at the edge. */
 type Border = 'constant' | 'edge' | 'reflect';
 
 /** Adds rows and columns around an image, as many above as on the left and as many below as on the right. */

@@ -109,11 +109,11 @@ interface AttentionOptions {
   readonly heads: number;
   /** Added to the scores: a mask, or what the distance says. */
   readonly bias?: Value | undefined;
-  /** What keys and values are made of, where that is not what the queries are made of. */
+  /** The input of keys and values, where it is not the input of the queries. */
   readonly context?: Value | undefined;
   /** How queries, keys, values and the result are projected; by default with biases. */
   readonly projections?: readonly [query: Layer, key: Layer, value: Layer, output: Layer];
-  /** What the scores are multiplied with; by default 1/√d of a head. */
+  /** Factor of the scores; by default 1/√d of a head. */
   readonly scale?: number | undefined;
 }
 

@@ -17,7 +17,7 @@ export type NodeName = 'server' | 'agent-1' | 'agent-2';
 export interface Composed {
   readonly place: Workplace;
   readonly file: ComposeFile;
-  /** What stands for Jaeger. */
+  /** The substitute for Jaeger. */
   readonly jaeger: Receiver;
   /** host:port of the server. */
   readonly server: string;

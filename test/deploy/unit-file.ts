@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { inRepository } from './compose-file.js';
 
-/** What a systemd unit starts. */
+/** The command of a systemd unit, and its environment. */
 export interface Unit {
   /** The command line behind the program, as systemd would fill it in. */
   readonly args: readonly string[];
@@ -11,9 +11,9 @@ export interface Unit {
 export interface UnitOptions {
   /** Stands for /etc/mlmodelscope. */
   readonly folder: string;
-  /** Of a template. */
+  /** Instance of a template. */
   readonly instance?: string;
-  /** What its file of variables says. */
+  /** The content of its file of variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

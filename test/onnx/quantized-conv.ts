@@ -4,13 +4,13 @@ import { floats, int, ints, model, node, tensor, value } from './protos.js';
 
 /** How a quantized convolution differs from one that a quantizer writes. */
 export interface QuantizedConvOptions {
-  /** What stands between the convolution and its quantization, reading `conv` and writing `activated`. */
+  /** The operator between the convolution and its quantization, reading `conv` and writing `activated`. */
   readonly activation?: 'Relu' | 'Clip';
-  /** Of the output, an uint8. */
+  /** Zero point of the output, an uint8. */
   readonly zeroPoint?: number;
   /** Scale of the output. */
   readonly scale?: number;
-  /** What the scale of the bias is multiplied with: 1 makes it the product of the other two. */
+  /** Factor of the scale of the bias: 1 makes it the product of the other two. */
   readonly biasFactor?: number;
 }
 

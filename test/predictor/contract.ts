@@ -24,7 +24,7 @@ import {
 import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 import { floatsOf, matMulResult } from './values.js';
 
-/** What the runtimes' JavaScript interface passes in and out, except for packed types. */
+/** Element types that the runtimes' JavaScript interface passes in and out, except for packed types. */
 const FEEDABLE: readonly ElementType[] = [
   ...(['float16', 'float32', 'float64', 'int8', 'uint8', 'int16', 'uint16'] as const),
   ...(['int32', 'uint32', 'int64', 'uint64', 'bool'] as const),
@@ -51,7 +51,7 @@ export interface PredictorUnderTest {
   readonly optimizesFromFiles: boolean;
 }
 
-/** What every predictor has to do. */
+/** The requirements on every predictor. */
 export function describePredictor({ name, predictor, optimizesFromFiles }: PredictorUnderTest): void {
   /** The outputs of one run. */
   async function evaluate(benchmark: Benchmark, inlineLimitBytes?: number): Promise<ReadonlyMap<string, TensorValue>> {

@@ -8,7 +8,7 @@ export function floatsOf(value: TensorValue | undefined): readonly number[] {
   return [...(elementsOf(value) as Float32Array)];
 }
 
-/** What an input of fewer than 65,536 floats is filled with. */
+/** The values of an input of fewer than 65,536 floats. */
 function filledFloats(benchmark: Benchmark, name: string): readonly number[] {
   const input = benchmark.inputs.find((candidate) => candidate.name === name);
   assert.ok(input);

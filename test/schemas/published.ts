@@ -42,7 +42,7 @@ const FILES: Readonly<Record<string, object>> = {
   latency: z.toJSONSchema(latencyResultSchema),
 };
 
-/** What `store export` writes, line by line. */
+/** The schema of each line that `store export` writes. */
 const LINES: Readonly<Record<string, object>> = { 'store-export-line': exportedLineJsonSchema() };
 
 const TABLES: Readonly<Record<string, object>> = {

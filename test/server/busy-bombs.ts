@@ -1,4 +1,4 @@
-// What keeps a server busy, in requests that anybody may send.
+// Requests that keep a server busy, and that any client may send.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
@@ -54,7 +54,7 @@ async function submit(evaluations: EvaluationClient, id: string, submission: Sub
   }
 }
 
-/** Of a model: each becomes an input of many values, of which a submission may have 524,288. */
+/** Weights of a model: each becomes an input of many values, of which a submission may have 524,288. */
 const WEIGHTS = 20_000;
 
 /** Events of an evaluation, each of which waits for the disk; there may be 10,000. */
@@ -136,7 +136,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
       await submit(evaluations, idOf(1), copies(LARGEST, 1, { plugin: name }));
       assert.equal(await toTheEnd(evaluations, idOf(1)), 'done');
       const request = { evaluationId: idOf(1), withoutResult: false };
-      // Of all answers on one connection, 64 MiB may wait.
+      // At most 64 MiB of answers may wait on one connection.
       const asked = Array.from({ length: 5 }, () => client.unary(getEvaluation, request, { deadlineMs }));
       for (const { lastEvent } of await Promise.all(asked)) assert.equal(lastEvent?.event?.$case, 'done');
     };

@@ -6,7 +6,7 @@ function ownOf<T extends object>(target: T, name: string | symbol): unknown {
   return typeof value === 'function' ? (value.bind(target) as unknown) : value;
 }
 
-/** What becomes of a change of a killed process. */
+/** The result of a change of a killed process: none. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { createRpcClient, type Method } from '../../src/rpc/client.js';
 
-/** What was found of waiting for health checks. */
+/** The observed waits for health checks. */
 export interface Waiting {
   /**
    * How long the server worked for others while each health check waited, in milliseconds of its main thread's processor

@@ -35,7 +35,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** What every backend's collections have to do. `open` gives a new, empty store, and cleans up after the test. */
+/** The requirements on every backend's collections. `open` gives a new, empty store, and cleans up after the test. */
 export function collectionContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
   const openNotes = async (t: TestContext): Promise<Collection<Note>> => (await open(t)).collection(NOTES);
   const titles = async (notes: AsyncIterable<Note>): Promise<string[]> => (await all(notes)).map(({ title }) => title);

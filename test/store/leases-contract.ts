@@ -9,7 +9,7 @@ import { fast, suspendable } from './fast-clock.js';
 
 const NAMES = ['one', 'two', 'three'];
 
-/** What leases in every backend have to do. `open` gives a new, empty store, and cleans up after the test. */
+/** The requirements on leases in every backend. `open` gives a new, empty store, and cleans up after the test. */
 export function leasesContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
   describe(`leases in the ${name} result store`, { timeout: 120_000 }, () => {
     /** Holders of leases in one store, which are closed before it. */

@@ -7,7 +7,7 @@ import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { PROTOCOL, SETUP_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';
 
-/** What every backend has to do. `open` gives a new, empty store each time, and cleans up after the test. */
+/** The requirements on every backend. `open` gives a new, empty store each time, and cleans up after the test. */
 export function resultStoreContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
   const find = (store: ResultStore, ...indices: readonly number[]) =>
     store.findMeasurements(indices.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);

@@ -1,4 +1,4 @@
-/** What undoes, at its end, what was made for it: a test, or a round of `make torture`. */
+/** A test, or a round of `make torture`. At its end, it undoes everything that was made for it. */
 export interface Lifetime {
   after(undo: () => unknown): void;
 }

@@ -1,4 +1,4 @@
-// Imported before the tests of each process. What they measure waits for the process's own measurements only.
+// Imported before the tests of each process. Their measurements wait for the process's own measurements only.
 import { TURN_GROUP_VARIABLE } from '../../src/agent/worker/machine-turn.js';
 
 process.env[TURN_GROUP_VARIABLE] = `test ${process.pid}`;

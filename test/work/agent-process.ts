@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/open-store.js';
 import { openQueue } from '../../src/work/open-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';
 
-/** What a brick takes here. */
+/** Time of a brick here. */
 const BRICK_MS = 20;
 
 const [queueUri = '', storeUri = '', host = '', clockOffMs = '0'] = process.argv.slice(2);

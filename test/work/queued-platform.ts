@@ -19,7 +19,7 @@ import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-pro
 /** For describe and it: skips where there is no broker or no database. */
 export const needsPlatform = { skip: needsRabbitMq.skip || needsFerretDb.skip };
 
-/** What the platforms of a suite share. */
+/** The processes that the platforms of a suite share. */
 export interface Engines {
   readonly broker: RabbitMq;
   readonly database: FerretDb;

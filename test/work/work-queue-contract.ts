@@ -30,7 +30,7 @@ async function listed(queue: WorkQueue): Promise<readonly FailedWork[]> {
   return all;
 }
 
-/** What every queue has to do. `open` gives a queue without work each time, and cleans up after the test. */
+/** The requirements on every queue. `open` gives a queue without work each time, and cleans up after the test. */
 export function workQueueContract(
   name: string,
   open: (t: TestContext) => Promise<WorkQueue>,

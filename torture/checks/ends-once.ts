@@ -9,7 +9,7 @@ function counted(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
   return events.filter(({ event }) => event.kind !== 'measuring');
 }
 
-/** What is said of an event: a field without a value is the same as none. */
+/** The content of an event: a field without a value is the same as none. */
 function said(event: LoggedEvent | undefined): unknown {
   return event && JSON.parse(JSON.stringify(event));
 }

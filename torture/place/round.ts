@@ -6,7 +6,7 @@ import { isRunning } from '../../test/agent/support/processes.js';
 import { type Running, workplace, type Workplace } from '../../test/cli/support/command.js';
 import type { Lifetime } from '../../test/support/lifetime.js';
 
-/** One round: a place of its own, and choices that follow from its seed. What is made for it ends with it. */
+/** One round: a place of its own, and choices that follow from its seed. Everything that is made for it ends with it. */
 export interface Round extends Lifetime {
   readonly random: Random;
   readonly place: Workplace;
@@ -14,7 +14,7 @@ export interface Round extends Lifetime {
   readonly commandMs: number;
 }
 
-/** A command of a round, for those who look into why it failed. */
+/** A command of a round, to find the cause of a failure. */
 export interface Started {
   readonly args: readonly string[];
   readonly running: Running;
@@ -41,7 +41,7 @@ export async function placeFor(lifetime: Lifetime): Promise<RoundPlace> {
   return { ...place, start, run: (args, options) => start(args, options).ended, started };
 }
 
-/** Processes that were started in a place, by anybody: they inherit its HOME. */
+/** All processes that were started in a place, directly or not: they inherit its HOME. */
 export function processesIn({ folder }: Workplace): readonly number[] {
   const marker = `HOME=${folder}\0`;
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

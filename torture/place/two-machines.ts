@@ -14,7 +14,7 @@ function ip(...args: readonly string[]): void {
 
 /** Two network namespaces of this machine with a cable between them. */
 export interface TwoMachines {
-  /** What a command is started through to be at an end. */
+  /** The beginning of a command line that runs at an end of the cable. */
   readonly here: readonly string[];
   readonly there: readonly string[];
   readonly cut: () => void;
@@ -48,7 +48,7 @@ export function twoMachines(lifetime: Lifetime): TwoMachines {
   };
 }
 
-/** What is missing for {@link twoMachines}; undefined where it can be made. */
+/** The missing requirement of {@link twoMachines}; undefined where it can be made. */
 export function missingForTwoMachines(): string | undefined {
   const undo: (() => unknown)[] = [];
   try {

@@ -9,17 +9,17 @@ import type { Workplace } from '../../test/cli/support/command.js';
 import { placeFor, processesIn, type RoundPlace } from '../place/round.js';
 import type { Target } from '../targets/target.js';
 
-/** Against hanging only: those who follow an evaluation wait for its server for a minute. */
+/** Against hanging only: commands that follow an evaluation wait for its server for a minute. */
 const LIMIT_MS = 180_000;
 
 export interface PlayOptions {
   /** Time that an undisturbed command takes. */
   readonly commandMs: number;
-  /** Where the places of rounds that failed are kept. */
+  /** The folder that keeps the places of failed rounds. */
   readonly out: string;
 }
 
-/** What did not hold in a round, and the folder that its place is kept in. */
+/** The problem of a failed round, and the folder that keeps its place. */
 export interface Failure {
   readonly problem: string;
   readonly folder: string;

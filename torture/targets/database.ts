@@ -28,7 +28,7 @@ export const database: Target = {
     await setTimeout(random.below(LONGEST_MS));
     await server.start();
     const first = await command.ended;
-    // What a command cannot open it does not wait for: the address may be wrong.
+    // A command does not wait for a store that it cannot open: the address may be wrong.
     const wasOpen = !/cannot be opened/.test(first.stderr);
     if (wasOpen) {
       assertFullCoverage(first);

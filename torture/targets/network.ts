@@ -12,7 +12,7 @@ import type { Target } from './target.js';
 /** A plugin is taken for lost after 15 s without a sign of life (DEFAULT_DISPATCH_LIMITS), a connection after 40 s. */
 const CUTS_MS = [2000, 10_000, 20_000] as const;
 
-/** The cable between a server and everybody else, in the middle of an evaluation. */
+/** The cable between a server and all its clients, in the middle of an evaluation. */
 export const network: Target = {
   name: 'network',
   share: 1,

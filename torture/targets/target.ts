@@ -3,9 +3,9 @@ import type { Round } from '../place/round.js';
 /** Something that is killed, cut or confused, and what has to hold afterwards. */
 export interface Target {
   readonly name: string;
-  /** Of how many rounds out of fifty; cheap ones get more. */
+  /** Number of its rounds out of fifty; cheap targets get more. */
   readonly share: number;
-  /** What this machine lacks for it; undefined where nothing is missing. */
+  /** The requirement that this machine lacks; undefined where nothing is missing. */
   missing?(): string | undefined;
   /** @throws what does not hold */
   run(round: Round): Promise<void>;

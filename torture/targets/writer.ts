@@ -9,7 +9,7 @@ import { assertKept } from '../checks/store.js';
 import type { Round } from '../place/round.js';
 import type { Target } from './target.js';
 
-/** Of writers in a round, one after the other, each on what the ones before have left. */
+/** Number of writers in a round, one after the other, each on the store that the ones before have left. */
 const WRITERS = 3;
 
 /** A writer is ready after a few hundred milliseconds, and then writes something every few. */

@@ -2,7 +2,7 @@ import type { Edge } from '../cut/layer-cut.js';
 
 /** Sequences of a graph, and what they read of each other. */
 export interface Sequences {
-  /** What each is: equal ones do the same. */
+  /** An identifier of each sequence; those with equal ones do the same. */
   readonly sequences: readonly string[];
   readonly edges: readonly Edge[];
 }
@@ -39,7 +39,7 @@ export function extendSequences(two: readonly string[], three: Sequences, count:
   const extended = edges.flatMap(([from, to]): readonly Edge[] => {
     if (to < at) return [[from, to]];
     if (to >= at + added) return [[from >= at ? from + shift : from, to + shift]];
-    // What a block reads of the one before it stands a block earlier; all else is before all blocks.
+    // Edges from the block before, or within the block, move with each copy; all others start before all blocks.
     const moves = from >= at - added;
     return copies.map((moved): Edge => [moves ? from + moved : from, to + moved]);
   });

@@ -101,7 +101,7 @@ class Wiring {
     };
     for (const node of nodes.slice(end)) {
       const inside = readNames(node).filter(isInside);
-      // What a subgraph reads is not renamed.
+      // Names that a subgraph reads are not renamed.
       if (!inside.every((name) => (this.#producer.get(name) ?? -1) >= lastBlock && node.inputs.includes(name)))
         return false;
     }
@@ -118,7 +118,7 @@ class Wiring {
 }
 
 /**
- * Finds the blocks that most of a graph's nodes repeat, wherever they begin. Time is linear in the number of nodes,
+ * Finds the blocks that most of a graph's nodes repeat; they may begin at any node. Time is linear in the number of nodes,
  * times the length of a block at worst.
  *
  * @returns undefined where there are none, or fewer than are worth a shortened graph

@@ -15,7 +15,7 @@ function only<Value>(entries: ReadonlyMap<string, Value>, names: ReadonlySet<str
 }
 
 /**
- * Leaves out all blocks but the first `keep`. What reads the last block reads the last kept one. Inputs, outputs and
+ * Leaves out all blocks but the first `keep`. Readers of the last block read the last kept one. Inputs, outputs and
  * weights of blocks that are left out are left out, too.
  */
 export function shortenModel(model: Model, { first, length, count }: RepeatedBlocks, keep: number): ShortenedModel {

@@ -7,7 +7,7 @@ import {
   type Tensor,
 } from '../../../src/plugin-api.js';
 
-// Exporters write the same layer in different ways. What makes no difference to any runtime is put into one form, so that it makes none to the
+// Exporters write the same layer in different ways. Forms that no runtime distinguishes become one form, so that they have the same
 // signature: attributes with their defaults, negative axes, a Reshape's target, one scalar for several inputs.
 
 /** A layer in its canonical form, and the constants that it reads instead of the model's. */
@@ -100,7 +100,7 @@ function canonicalAttributes(layer: Node, graph: LayerGraph): readonly Attribute
   });
 }
 
-/** What a Reshape to a known shape is asked for; undefined where it is no Reshape by a constant of its own, or a size is zero. */
+/** The known shape of a Reshape's output, as its target; undefined where it is no Reshape by a constant of its own, or a size is zero. */
 function reshapeTarget(layer: Node, graph: LayerGraph, isInner: (value: string) => boolean): Tensor | undefined {
   if (!isStandard(layer) || layer.opType !== 'Reshape' || isInner(layer.inputs[1] ?? '')) return undefined;
   const target = graph.constants.get(layer.inputs[1] ?? '');

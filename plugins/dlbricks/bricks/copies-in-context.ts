@@ -54,7 +54,7 @@ function opsetOf(source: Model): number {
   return source.opsets.get('') ?? (packedOutputs(source).length > 0 ? PACKED_OPSET : ANY_OPSET);
 }
 
-/** What the copies of a brick cast, which the empty call casts as well. */
+/** The packed values that the copies of a brick cast; the empty call casts them as well. */
 function packedOf(source: Model, copies: number): PackedValues | undefined {
   const types = packedOutputs(source);
   if (types.length === 0) return undefined;

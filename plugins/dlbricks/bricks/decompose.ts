@@ -18,7 +18,7 @@ import type { Cut } from '../cut/cut.js';
 import type { EmptyCall } from './empty-call.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
-/** Which models are optimized with fewer of their repeated blocks. */
+/** Options for the models that are optimized with fewer of their repeated blocks. */
 export const SHORTEN = ['large', 'always', 'never'] as const;
 
 export type Shorten = (typeof SHORTEN)[number];
@@ -33,7 +33,7 @@ export interface CutSettings {
    * bound.
    */
   readonly keepDynamic?: boolean | undefined;
-  /** Which models are optimized with fewer of their repeated blocks, at the kernel cut; default: large ones. */
+  /** The models that are optimized with fewer of their repeated blocks, at the kernel cut; default: large ones. */
   readonly shorten?: Shorten | undefined;
   readonly runOptions: RunOptions;
 }
@@ -81,7 +81,7 @@ export interface GraphToCut {
    * not optimized.
    */
   readonly optimizeMs: number;
-  /** What the runtime made of the model; undefined at the layer cut. */
+  /** The model as the runtime optimized it; undefined at the layer cut. */
   readonly optimized?: OptimizedGraph | undefined;
 }
 

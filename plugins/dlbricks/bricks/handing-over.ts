@@ -18,7 +18,7 @@ const LEAST_BYTES = 2 ** 16;
  * longer than some models run. The cost is the difference between two graphs that write values of the outputs' types.
  */
 export interface HandingOver {
-  /** Of the outputs. */
+  /** Types of the outputs. */
   readonly types: readonly TensorType[];
   /** The graph whose values are handed over. */
   readonly leaving: Benchmark;

@@ -8,8 +8,8 @@ import {
   type RunOptions,
 } from '../../../src/plugin-api.js';
 
-// Which kernels a runtime makes of a graph depends on some of its constants. Those are made up so that nothing is lost; where the weights are
-// at hand, it is checked: the runtime optimizes the file as it is, and the kernels of both graphs are counted.
+// The kernels that a runtime makes of a graph depend on some of its constants. Those are made up so that nothing is lost; where the weights
+// are at hand, it is checked: the runtime optimizes the file as it is, and the kernels of both graphs are counted.
 
 /** An operator of which the two graphs have different numbers of kernels. */
 export interface KernelDifference {
@@ -21,7 +21,7 @@ export interface KernelDifference {
   readonly madeUp: number;
 }
 
-/** What comparing the kernels showed. */
+/** The result of comparing the kernels. */
 export type KernelCheck =
   | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -44,7 +44,7 @@ export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph):
     .sort((a, b) => (a.operator < b.operator ? -1 : 1));
 }
 
-/** What the check found, and how long it took; ms. */
+/** The result of the check, and the time that it took; ms. */
 export interface CheckedKernels {
   readonly check: KernelCheck;
   readonly costMs: number;

@@ -25,9 +25,9 @@ const [FEWER, MORE] = [2, 3];
 /** A model that is going to be shortened. */
 export interface Shortening {
   readonly blocks: RepeatedBlocks;
-  /** Of the whole model's weights. */
+  /** Size of the whole model's weights. */
   readonly wholeBytes: number;
-  /** Of the larger shortened graph's weights. */
+  /** Size of the larger shortened graph's weights. */
   readonly shortenedBytes: number;
 }
 

@@ -12,7 +12,7 @@ import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type Extension, prepareExtended, shorteningOf } from './prepare-extended.js';
 import type { DecomposedModel } from './unique-bricks.js';
 
-/** What was chosen for a model's inputs. */
+/** The choices for a model's inputs. */
 export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes'>;
 
 /** A model, and its bricks. */

@@ -38,7 +38,7 @@ export const modelRecipeSchema = z.strictObject({
     z.strictObject({
       signature: signatureSchema,
       operators: z.array(z.string()),
-      /** Of its inputs, weights included, as in 1x3x224x224; absent in recipes of earlier versions. */
+      /** Shapes of its inputs, weights included, as in 1x3x224x224; absent in recipes of earlier versions. */
       shapes: z.array(z.string().max(200)).optional(),
       /** Absent where the brick itself is measured: together with others if its model has a footprint, else alone. */
       context: copiesSchema.optional(),

@@ -68,7 +68,7 @@ function learnedAttributes({ bricks }: PreparedModel): string | undefined {
   return `${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; on its owner's own machine, 'dlbricks validate' works for it`;
 }
 
-/** What the suite discloses, as lines for its owner. */
+/** The suite's disclosures, as lines for its owner. */
 function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
   const noun = cut === 'kernel' ? 'kernel' : 'layer';
   return [

@@ -21,7 +21,7 @@ import { estimationsOf } from './estimations.js';
 import { addPrecisionOptions, addUncutReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { type PlannedEstimation, runWithProgress, setExitCodeOf } from './run-and-report.js';
 
-/** The default of the cut, whatever it is. */
+/** Stands for the default length of the cut. */
 const AUTO = 'auto';
 
 const DEFAULT_CUT = settingsSchema.parse({}).cut;

@@ -41,7 +41,7 @@ class SpanningForest {
 
 /**
  * For each layer whether the window that starts there, `length` layers long or up to the end, is one connected graph.
- * Takes n log n steps whatever the length: windows are visited from the last to the first, and an edge weighs as much
+ * Takes n log n steps for any length: windows are visited from the last to the first, and an edge weighs as much
  * as the layer that it leads to, so that the edges of the forest up to a window's end span that window.
  *
  * @param producers for each layer the earlier layers whose outputs it reads, each once

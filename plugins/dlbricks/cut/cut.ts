@@ -3,7 +3,7 @@ import { joinAtOpaqueValues } from './join-at-opaque-values.js';
 import { cutAtFewestValues } from './kernel-cut.js';
 import { findModelSubgraphs, type Sequence } from './layer-cut.js';
 
-/** Where a model's graph is taken apart: at the author's layers, or at the kernels that a runtime executes. */
+/** The cuts of a model's graph: at the author's layers, or at the kernels that a runtime executes. */
 export const CUTS = ['kernel', 'layer'] as const;
 
 export type Cut = (typeof CUTS)[number];

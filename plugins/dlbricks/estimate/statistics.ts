@@ -25,7 +25,7 @@ export interface Summary {
   readonly ms: number;
   /** Standard error of `ms`, in ms; undefined for a single sample. */
   readonly standardErrorMs: number | undefined;
-  /** Of the standard error. */
+  /** Degrees of freedom of the standard error. */
   readonly degreesOfFreedom: number;
 }
 

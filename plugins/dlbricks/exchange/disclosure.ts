@@ -1,6 +1,6 @@
 import { countsOf, kernelsOf, type ModelRecipe } from '../bricks/recipe.js';
 
-/** What a suite discloses of its models. */
+/** The information that a suite discloses about its models. */
 export interface Disclosure {
   /** Layers or kernels of the largest brick. */
   readonly largestBrick: number;

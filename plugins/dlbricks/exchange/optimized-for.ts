@@ -1,6 +1,6 @@
 import { type System, z } from '../../../src/plugin-api.js';
 
-/** What a runtime's optimized graph depends on besides the model; does not identify the machine. */
+/** The properties that a runtime's optimized graph depends on besides the model; they do not identify the machine. */
 export const optimizedForSchema = z.strictObject({
   framework: z.string().max(64),
   framework_version: z.string().max(64),

@@ -7,7 +7,7 @@ import { type Generation, sampledLengths } from './cache-lengths.js';
 const PREFILL = /[_-]prefill$/;
 const DECODE = /[_-]decode$/;
 
-/** What exporters call the length of the prompt, and of the cache. */
+/** Exporters' names for the length of the prompt, and of the cache. */
 const PROMPT_SYMBOLS = ['sequence', 'sequence_length'];
 const CACHE_SYMBOLS = ['past', 'past_sequence_length', 'past_length'];
 

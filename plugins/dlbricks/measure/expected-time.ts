@@ -14,7 +14,7 @@ const WEIGHT_BYTES_PER_MS = 5e5;
 
 /** The work of a benchmark, in order of magnitude. */
 interface Work {
-  /** Of one run, ms. */
+  /** Rough time of one run, ms. */
   readonly roughMs: number;
   readonly weightBytes: number;
 }

@@ -9,11 +9,11 @@ import {
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
-/** Where the documents go, and what they name. */
+/** The store of the documents, and the data that they name. */
 export interface DocumentsContext {
   readonly store: ResultStore;
   readonly agent: Pick<BenchmarkAgent, 'host'>;
-  /** Where a tracing server has a trace, as the manifest says it. */
+  /** Address of a trace on a tracing server, as the manifest says it. */
   readonly traceUrlTemplate?: string | undefined;
 }
 

@@ -66,7 +66,7 @@ export function signedScale(
   return { at: (value) => from + ((to - from) * (value - first * step)) / ((last - first) * step), ticks };
 }
 
-/** Where values are drawn: the ends of both axes in pixels, y from its lower end. */
+/** The area of the values: the ends of both axes in pixels, y from its lower end. */
 export interface Plot {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];

@@ -1,7 +1,7 @@
 import type { Report } from './report-schema.js';
 import { counted } from './words.js';
 
-/** Where a report's graphs were cut, in words. */
+/** The cut and granularity of a report, in words. */
 export function cutOf({ settings: { cut, granularity } }: Report): string {
   return `${cut} cut, G = ${granularity}`;
 }

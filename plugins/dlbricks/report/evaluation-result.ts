@@ -50,13 +50,13 @@ export interface Costs {
   readonly preparingMs: number;
   /** The same of each model that could be read, in their order; several are prepared at a time. */
   readonly preparingOfModelsMs: readonly number[];
-  /** Of each brick's first occasion. */
+  /** Cost of each brick's first occasion. */
   readonly bricksFirst: PhaseCost;
-  /** Of all further ones. */
+  /** Cost of all further occasions of bricks. */
   readonly bricksAgain: PhaseCost;
-  /** Of each whole model's first measurement. */
+  /** Cost of each whole model's first measurement. */
   readonly modelsFirst: PhaseCost;
-  /** Of its second occasion. */
+  /** Cost of each whole model's second occasion. */
   readonly modelsAgain: PhaseCost;
 }
 

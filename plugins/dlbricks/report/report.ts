@@ -120,7 +120,7 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
   if (endToEnd === undefined) return [];
   const { first, repeat, signature } = endToEnd;
   const missing = { benchmark: 'end_to_end' as const, signature, operators: [], shapes: [], sequences: 0 };
-  // What fails once is not repeated.
+  // A failed measurement is not repeated.
   const wanted = first?.outcome.kind === 'failure' ? [first] : [first, repeat];
   return wanted.flatMap((measurement) => {
     if (measurement === undefined) return [{ ...missing, reason: 'interrupted before it was measured' }];

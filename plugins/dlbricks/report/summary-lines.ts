@@ -12,7 +12,7 @@ const LIMITS = {
   time: 'the time for repeating ran out; --repeat-limit (repeat_limit in manifests) allows more',
 } as const;
 
-/** Which measured latencies are outside, and what intervals claim. */
+/** The claim of the intervals, and the models with a measured latency outside. */
 function intervalLines({ models, settings }: Report): string[] {
   const known = models.filter(({ interval_hit: hit }) => hit !== null);
   if (known.length === 0) return [];
@@ -60,7 +60,7 @@ function dimensionLines({ models, settings }: Report): string[] {
   ];
 }
 
-/** What generating text takes, by the steps that were estimated. */
+/** The time to generate text, by the steps that were estimated. */
 function generationLines({ generations }: Report): string[] {
   return generations.map((generation) => {
     const { model, prompt, tokens, cache_lengths: lengths } = generation;
@@ -75,7 +75,7 @@ function generationLines({ generations }: Report): string[] {
   });
 }
 
-/** What was extended from what, and what could not be. */
+/** The graphs that each model was extended from, or the reason why it was not extended. */
 function extensionLines({ models }: Report): string[] {
   return models.flatMap(({ name, extended, not_extended: reason }) => {
     if (reason !== null) return [`${name}: its whole graph was optimized: ${reason}`];

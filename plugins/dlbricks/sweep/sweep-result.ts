@@ -56,7 +56,7 @@ export type Sweep = z.infer<typeof sweepSchema>;
 type Configuration = Sweep['configurations'][number];
 type Row = Configuration['models'][number];
 
-/** What was found for one cut and one granularity. */
+/** The result for one cut and one granularity. */
 export interface Swept {
   readonly report: Report;
   readonly result: Pick<EstimateResult, 'models'>;

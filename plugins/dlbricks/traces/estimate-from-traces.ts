@@ -39,7 +39,7 @@ export interface TracedSum {
   readonly ms: number | undefined;
   /** Along the longest path; undefined where the edges are not known. */
   readonly parallelMs: number | undefined;
-  /** Of the logarithm of `ms`; undefined where the traces do not show the spread between processes. */
+  /** Errors of the logarithm of `ms`; undefined where the traces do not show the spread between processes. */
   readonly errors: readonly ErrorSource[] | undefined;
   /** Share of the sequences that were measured. */
   readonly measuredShare: number;

@@ -14,7 +14,7 @@ export interface LayerWork {
 /** Work beyond this comes from impossible shapes and is ignored. */
 const MOST_WORK = 1e24;
 
-/** Of tensors with an unknown element type. */
+/** For tensors with an unknown element type. */
 const BYTES_PER_ELEMENT = 4;
 
 function bytesOf({ elementType, dims }: TracedTensor): number {

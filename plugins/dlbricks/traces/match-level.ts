@@ -18,7 +18,7 @@ export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   fill: 'filled in from other layers of the operator',
 };
 
-/** What layers are compared by. */
+/** The facts that layers are compared by. */
 export interface LayerFacts extends Pick<
   TracedLayer,
   'operator' | 'signature' | 'attributes' | 'inputs' | 'outputs' | 'operations' | 'bytes'
@@ -30,7 +30,7 @@ export interface LayerFacts extends Pick<
 }
 
 /**
- * What is compared, which is what the trace holds: inputs, outputs, and the element types of all tensors (t) or of the
+ * The compared facts, as far as the trace holds them: inputs, outputs, and the element types of all tensors (t) or of the
  * first output only (f).
  */
 export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't' | 'f'}`;

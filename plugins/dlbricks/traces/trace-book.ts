@@ -7,7 +7,7 @@ import { type Correction, correctionOf } from './tracing-overhead.js';
 
 /** Consecutive layers of a model that are timed as one; usually one layer. */
 export interface TraceSequence {
-  /** Where it stands in its model: `7`, `0-1-2`, or `7..9` for several layers. */
+  /** Its place in its model: `7`, `0-1-2`, or `7..9` for several layers. */
   readonly position: string;
   /** The first layer's. */
   readonly name: string;
@@ -29,14 +29,14 @@ export interface Occurrence extends TraceSequence {
 }
 
 /**
- * What a model's sequences are taken from: the trace itself, the model's file, or the graph that the runtime makes of the file, with
+ * The source of a model's sequences: the trace itself, the model's file, or the graph that the runtime makes of the file, with
  * its dimensions bound or open.
  */
 export const TARGET_GRAPHS = ['trace', 'source', 'optimized', 'optimized_open'] as const;
 
 export type TargetGraph = (typeof TARGET_GRAPHS)[number];
 
-/** Of a model in a file. */
+/** The graphs of a model in a file. */
 export type FileGraph = Exclude<TargetGraph, 'trace'>;
 
 /** A model to estimate, as it is cut. */

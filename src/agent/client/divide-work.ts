@@ -9,7 +9,7 @@ const FEWEST = 8;
 /** Items that each agent gets of one call, so that a slow one takes fewer. */
 const ITEMS_EACH = 2;
 
-/** Who shares requests, and how large an item may be. */
+/** The agents that share requests, and the limits of an item. */
 export interface Sharing {
   /** 1 at least. */
   readonly agents: number;

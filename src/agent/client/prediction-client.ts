@@ -20,7 +20,7 @@ const DESCRIBE_DEADLINE_MS = 10_000;
 /** The agent may be gone. */
 const CLOSE_DEADLINE_MS = 5000;
 
-/** The model to open, and who may open it; '' for any. */
+/** The model to open, and the framework that may open it; '' for any. */
 export interface ModelToOpen {
   readonly modelName: string;
   readonly modelVersion: string;
@@ -28,7 +28,7 @@ export interface ModelToOpen {
   readonly frameworkVersion: string;
 }
 
-/** Settings of predicting; undefined for what the agent or the manifest says. */
+/** Settings of predicting; where undefined, the agent or the manifest decides. */
 export interface PredictionSettings {
   readonly batchSize?: number | undefined;
   /** Features of each input. */
@@ -44,17 +44,17 @@ export interface BatchTimes {
   readonly postprocessMs: number;
 }
 
-/** What became of an input. */
+/** The outcome of an input. */
 export interface Prediction {
   readonly inputId: string;
-  /** Of its batch; only with the first input of each. */
+  /** Times of its batch; only with the first input of each. */
   readonly batch?: BatchTimes | undefined;
   readonly outcome:
     | { readonly kind: 'features'; readonly features: readonly PredictedFeature[] }
     | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 }
 
-/** A prediction, and what its call says. */
+/** A prediction, with data of its call. */
 export interface AnsweredPrediction extends Prediction {
   /** Inputs of the call. */
   readonly total: number;
@@ -81,7 +81,7 @@ export interface PredictionClient {
   open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;
   /** In the order of the inputs, each as soon as its batch is done. */
   predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction>;
-  /** What an open model is, and where it runs. */
+  /** Describes an open model, and where it runs. */
   describe(id: string, signal: AbortSignal): Promise<DescribedPredictor>;
   closeModel(id: string): Promise<void>;
   close(): void;

@@ -6,7 +6,7 @@ export interface Numbered {
   readonly request: MeasureRequest;
 }
 
-/** Most requests of one call, and most bytes of their models: far below what a message may have. */
+/** Most requests of one call, and most bytes of their models: far below the limits of a message. */
 const MOST_REQUESTS = 2000;
 const MOST_BYTES = 16 * 2 ** 20;
 

@@ -65,7 +65,7 @@ export class WorkProbe implements CoreProbe {
     return this.#fastestNs;
   }
 
-  /** Takes over what other processes on this machine have found. */
+  /** Takes over the fastest probe of other processes on this machine. */
   learn(fastestNs: number | undefined): void {
     if (fastestNs !== undefined) this.#fastestNs = Math.min(fastestNs, this.#fastestNs ?? Infinity);
   }

@@ -2,8 +2,8 @@ import type { SpanAttributes } from '../../tracing/span.js';
 import type { WorkerJob } from './job.js';
 
 /**
- * What the span of a job says of its subject: the name of a model that is measured whole, else the signatures of
- * bricks.
+ * The subject of a job, as attributes of its span: the name of a model that is measured whole, else the signatures
+ * of bricks.
  */
 export function jobAttributes(job: WorkerJob): SpanAttributes {
   switch (job.kind) {

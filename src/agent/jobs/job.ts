@@ -18,7 +18,7 @@ export const LIFELINE_FILE_DESCRIPTOR = 4;
 export interface MeasureJob {
   readonly kind: 'measure';
   readonly benchmark: Benchmark;
-  /** Of a whole model; see MeasureRequest. */
+  /** Name of a whole model; see MeasureRequest. */
   readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;

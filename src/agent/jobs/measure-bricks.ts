@@ -26,7 +26,7 @@ function durationOf(durations: ReadonlyMap<string, number>, node: string): numbe
   throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
 }
 
-/** What the profile adds to the time of a node with so many inputs; ms. */
+/** Time that the profile adds to a node with so many inputs; ms. */
 type ProfileCost = (inputs: number) => number;
 
 /**

@@ -31,7 +31,7 @@ export interface PredictBatch {
 
 /** The features, and the time of each step. */
 export interface Predicted {
-  /** Of each element of the batch, in its order. */
+  /** Features of each element of the batch, in its order. */
   readonly features: readonly (readonly PredictedFeature[])[];
   readonly preprocessMs: number;
   readonly inferenceMs: number;

@@ -2,17 +2,17 @@ import { Worker } from 'node:worker_threads';
 
 /** Data of a probing thread. */
 export interface ProbeThreadData {
-  /** Of {@link SLOTS}, 32 bits each. */
+  /** Holds {@link SLOTS}, 32 bits each. */
   readonly shared: SharedArrayBuffer;
 }
 
-/** What a thread shares with its process: the number of probes that were asked for and answered, and the last answer. */
+/** Data that a thread shares with its process: the numbers of probes asked for and answered, and the last answer. */
 export const SLOTS = { asked: 0, answered: 1, ns: 2 } as const;
 
 /** One try may meet an interrupt, or wait for its core. */
 export const PROBE_TRIES = 3;
 
-/** For a thread that starts, and for one that gets no core. */
+/** Longest wait for a thread that starts, or that gets no core. */
 const MOST_WAIT_MS = 1000;
 
 /** Threads that probe further cores at the same time as their process probes its own. */

@@ -10,7 +10,7 @@ import { type TimedRuns, timeRuns } from './timed-runs.js';
 
 /** Runs that the framework itself profiled. */
 export interface ProfiledRuns extends TimedRuns {
-  /** Of the runs that count. */
+  /** Profile of the runs that count. */
   readonly profile: readonly ProfiledRun[];
 }
 

@@ -12,9 +12,9 @@ import type { TimedRun, TimedRuns } from './timed-runs.js';
 export interface RunSpansOptions {
   /** The level that these runs were made at. */
   readonly level: TraceLevel;
-  /** Of the same runs, by the framework itself. */
+  /** Profile of the same runs, by the framework itself. */
   readonly profile?: readonly ProfiledRun[] | undefined;
-  /** How many bricks ran instead of a whole model. */
+  /** Number of bricks that ran instead of a whole model. */
   readonly bricks?: number | undefined;
 }
 
@@ -85,7 +85,7 @@ export function runSpans(
   });
 }
 
-/** From the first of them to the last. */
+/** A span from the first run to the last. */
 function spanOfRuns(
   name: string,
   runs: readonly TimedRun[],

@@ -15,12 +15,12 @@ export interface TimingContext {
 
 /** One run of a model, timed from outside of the framework. */
 export interface TimedRun {
-  /** By {@link TimingContext.nowNs}. */
+  /** Start time by {@link TimingContext.nowNs}. */
   readonly startNs: bigint;
   readonly durationNs: number;
 }
 
-/** What a core that is shared did to a series of runs. */
+/** The effect of a shared core on a series of runs. */
 export interface Sharing {
   /** Runs that were left out, since the core was shared meanwhile. */
   readonly droppedRuns: number;

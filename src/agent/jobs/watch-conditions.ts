@@ -97,7 +97,7 @@ export function watchConditions(
   };
 }
 
-/** The same with what a shared core did to the runs. */
+/** The conditions with the effect of a shared core on the runs. */
 export function withSharing(conditions: Conditions | undefined, sharing: Sharing | undefined): Conditions | undefined {
   return conditions === undefined ? undefined : { ...conditions, ...sharing };
 }

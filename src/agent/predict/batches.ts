@@ -18,14 +18,14 @@ export const MAX_IMAGE_BYTES = 32 * 2 ** 20;
 /** Most bytes of the features in one answer. Until it is sent, they take several times as much memory here. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 
-/** Of each feature, beside its output or label: its id and type, for the most part. */
+/** Bytes of each feature, beside its output or label: its id and type, for the most part. */
 const FEATURE_BYTES = 80;
 
 /** An element that could not be made an input. */
 export interface FailedElement {
   readonly id: string;
   readonly error: PlatformError;
-  /** How many elements of its batch come before it that have not failed. */
+  /** Number of elements before it in its batch that have not failed. */
   readonly place: number;
 }
 
@@ -50,7 +50,7 @@ export interface ElementResult {
   readonly batch: Predicted;
 }
 
-/** What became of one element. */
+/** The outcome of one element. */
 export type ElementOutcome =
   ElementResult | ({ readonly kind: 'failure'; readonly batchIndex: number } & FailedElement);
 
@@ -169,7 +169,7 @@ function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedEle
 }
 
 /**
- * Predicts batch by batch, and yields what became of the elements of each.
+ * Predicts batch by batch, and yields the outcomes of the elements of each.
  *
  * @throws PlatformError what the batches and the model throw for other reasons than an input
  */

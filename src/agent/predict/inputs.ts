@@ -20,7 +20,7 @@ export interface PredictAccess {
   readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
 }
 
-/** For what a call predicts. */
+/** The inputs of a call. */
 export interface MadeInputs {
   readonly total: number;
   readonly batches: Batches;
@@ -44,7 +44,7 @@ export interface PredictInputs {
   elements(elements: readonly Element[]): MakeInputs;
 }
 
-/** @param access what clients may read */
+/** @param access files and addresses that clients may read */
 export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddress }: PredictAccess): PredictInputs {
   return {
     images: (images) => {

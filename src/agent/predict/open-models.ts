@@ -13,7 +13,7 @@ import type { PredictBatch, Predicted } from '../jobs/predict-session.js';
 /** Each holds a whole model in memory. */
 const MAX_OPEN = 8;
 
-/** Calls that predict, each with a batch of pictures and what was found so far. */
+/** Calls that predict, each with a batch of pictures and the features found so far. */
 const MAX_CALLS = 16;
 
 /** A model that was not used for this long may be closed to open another one. */

@@ -3,7 +3,7 @@ import type { PredictionOptions } from '../../generated/mlmodelscope/org/dlframe
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
 
-/** For a call that sets no limit or a longer one. */
+/** Time limit of a call that sets none or a longer one. */
 const MAX_TIME_MS = 10 * 60_000;
 
 /** Most elements of a batch that a client may ask for. */

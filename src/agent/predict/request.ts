@@ -9,7 +9,7 @@ import { isAny, isLatest } from '../../base/platform-name.js';
 /** Pictures of one request. */
 const MAX_INPUTS = 1000;
 
-/** @throws PlatformError `usage` for no pictures, or too many; `field` is what the request calls them */
+/** @throws PlatformError `usage` for no pictures, or too many; `field` is their name in the request */
 export function requireInputs(inputs: readonly unknown[], field: string): void {
   if (inputs.length === 0) throw new PlatformError('usage', `${field} is empty`);
   if (inputs.length <= MAX_INPUTS) return;

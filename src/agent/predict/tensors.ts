@@ -11,7 +11,7 @@ import type { FailedElement, InputBatch } from './batches.js';
 
 const MAX_RANK = 64;
 
-/** Of one tensor as it is sent; far more than a text or a picture has. */
+/** Most elements of one tensor as it is sent; far more than a text or a picture has. */
 const MAX_ELEMENTS = 2 ** 22;
 
 const BYTES_PER_ELEMENT = 8;

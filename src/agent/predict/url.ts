@@ -2,7 +2,7 @@ import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { openUrl, type OpenedUrl, urlFailure, type UrlRules } from '../../http/open-url.js';
 
-/** For one URL, its redirects included. */
+/** Time limit of one URL, its redirects included. */
 const FETCH_LIMIT_MS = 30_000;
 
 export interface FetchOptions {

@@ -50,16 +50,16 @@ export function comparedMs({ outcome }: Measurement): number | undefined {
 
 export interface Outlier<Machine> {
   readonly machine: Machine;
-  /** From the median of all machines, relative: 0.5 takes half as long again. */
+  /** Relative difference from the median of all machines: 0.5 takes half as long again. */
   readonly difference: number;
 }
 
-/** What comparing machines has shown. */
+/** The result of comparing machines. */
 export interface Comparison<Machine> {
   /** Requests that succeeded on all of them. */
   readonly requests: number;
   readonly outliers: readonly Outlier<Machine>[];
-  /** Of the others; undefined where nothing could be compared. */
+  /** Spread of the other machines; undefined where nothing could be compared. */
   readonly spread: MachineSpread | undefined;
 }
 

@@ -8,10 +8,10 @@ export interface Machine {
   readonly agent: BenchmarkAgent;
 }
 
-/** Errors that the request is the cause of, wherever it is measured. */
+/** Errors that the request itself causes, on every machine. */
 const OF_REQUEST: readonly ErrorCode[] = ['usage', 'model', 'unsupported', 'cancelled'];
 
-/** Whether another machine may do what this one did not. */
+/** Whether another machine may succeed where this one failed. */
 export function isOfMachine(error: unknown): boolean {
   return !(error instanceof PlatformError && OF_REQUEST.includes(error.code));
 }
@@ -53,7 +53,7 @@ export class Machines {
   /**
    * Asks the machines in turns; where one fails, another one is asked.
    *
-   * @throws PlatformError what the request itself is the cause of, and `unavailable` where no machine is left
+   * @throws PlatformError for an error that the request itself causes, and `unavailable` where no machine is left
    */
   async ask<T>(use: (agent: BenchmarkAgent) => Promise<T>): Promise<T> {
     for (;;) {

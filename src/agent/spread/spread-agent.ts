@@ -22,7 +22,7 @@ interface Work {
 }
 
 export interface SpreadOptions {
-  /** Called with what users have to know of the machines. */
+  /** Called with messages for users about the machines. */
   readonly tell: (level: 'info' | 'warning', message: string) => void;
 }
 
@@ -77,7 +77,7 @@ class Pool {
  * Before the first measurements, some of the requests are measured on all machines. A machine that differs too much is
  * left out. These measurements are not results: bricks in a small composite are warmer than in a model.
  *
- * A machine that ends is left out, and others do what it had not finished.
+ * A machine that ends is left out, and others do its unfinished requests.
  *
  * @param machines at least one, with the same fingerprint
  */
@@ -86,7 +86,7 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
   let isCompared = false;
   let spread: MachineSpread | undefined;
 
-  /** What the requests take on a machine, in their order; undefined where the machine failed. */
+  /** Times of the requests on a machine, in their order; empty where the machine failed. */
   async function measuredOn(
     machine: Machine,
     requests: readonly MeasureRequest[],
@@ -171,7 +171,9 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
     const stop = new AbortController();
     const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
     const workers = machines.working.map((machine) => workOf(machine, pool, options));
-    yield* merged(workers, () => stop.abort(new PlatformError('cancelled', 'the caller no longer waits for the measurements')));
+    yield* merged(workers, () =>
+      stop.abort(new PlatformError('cancelled', 'the caller no longer waits for the measurements')),
+    );
     if (!pool.isEmpty) throw machines.none();
   }
 

@@ -9,7 +9,7 @@ import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
 const MAX_INPUTS = 100_000;
 const MAX_RANK = 64;
-/** Of all inputs together: more than any machine that this runs on has, and far below 2^53. */
+/** Most bytes of all inputs together: more than any machine that this runs on has, and far below 2^53. */
 const MAX_FILLED_BYTES = 2 ** 44;
 
 export const elementTypeSchema = z.enum(ELEMENT_TYPE_NAMES);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 
-/** Of an abstract address (`sun_path`). */
+/** Length of an abstract address (`sun_path`). */
 const ADDRESS_BYTES = 108;
 
 /**
@@ -29,7 +29,7 @@ const PROCESS = /^\d{1,7}$/;
 
 /** The right to measure on this machine. One process has it at a time. */
 export interface MachineTurn {
-  /** Gives the right to those who wait. */
+  /** Gives the right to the processes that wait. */
   release(): void;
 }
 
@@ -55,7 +55,7 @@ function tryToTake(holder: number): Promise<MachineTurn | undefined> {
     const waiting = new Set<Socket>();
     const server = createServer((socket) => {
       waiting.add(socket);
-      // One that waits no longer.
+      // A process that waits no longer.
       socket.on('error', () => waiting.delete(socket));
       socket.write(String(holder));
     });
@@ -68,7 +68,7 @@ function tryToTake(holder: number): Promise<MachineTurn | undefined> {
   });
 }
 
-/** First the address, so that those who wait find it free. */
+/** Frees the address first, so that the waiting processes find it free. */
 function release(server: Server, waiting: ReadonlySet<Socket>): void {
   server.close();
   for (const socket of waiting) socket.destroy();

@@ -52,7 +52,7 @@ export interface JobHooks {
   readonly onWaiting?: ((holder?: number) => void) | undefined;
 }
 
-/** Called with what the process reports of a job. */
+/** Called with the process's reports of a job. */
 interface ReportHooks {
   readonly onWaiting: (holder: number | undefined) => void;
   readonly onBegun: () => void;
@@ -62,7 +62,7 @@ interface ReportHooks {
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
 
 interface NotStarted {
-  /** By somebody else, as by the kernel where memory runs out. */
+  /** Whether something else killed it, such as the kernel where memory runs out. */
   readonly wasKilled: boolean;
   readonly problem: string;
 }
@@ -86,7 +86,7 @@ export class WorkerProcess {
   #alive = true;
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
-  /** Of what it has measured. */
+  /** The occasion of its measurements. */
   #occasion: number | undefined;
 
   /** @param folder a new folder for the process alone; it is removed when the process has ended */

@@ -5,7 +5,7 @@ export type Exporter<Result> = (result: Result) => string;
 
 /** A result of which tables are made. */
 export interface TableResult {
-  /** All of it, for programs. */
+  /** The whole result, for programs. */
   readonly document: unknown;
   /** For spreadsheets. */
   readonly records: {

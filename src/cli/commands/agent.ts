@@ -34,7 +34,7 @@ interface AgentFlags {
   readonly allowPrivateUrls?: true;
 }
 
-/** Where the server and the plugins reach the agent. */
+/** The address at which the server and the plugins reach the agent. */
 function advertised({ listen, server: servers = [], advertise }: AgentFlags, { address }: RunningAgent): string {
   if (advertise !== undefined) return formatHostPort(advertise);
   const isWildcard = listen.host === '0.0.0.0' || listen.host === '::';
@@ -108,14 +108,14 @@ async function stayRegistered(
   await Promise.all(announced);
 }
 
-/** The store of a user's own is on this machine, where those who ask for work do not look. */
+/** A user's own store is on this machine, where the callers that ask for work do not look. */
 function assertSharedStore({ queue, store }: AgentFlags): void {
   if (queue === undefined || store !== undefined || process.env['MLMODELSCOPE_STORE']) return;
   const example = '--store mongodb://HOST/DATABASE';
   throw new PlatformError('usage', `--queue needs the store of those who ask for work as well: ${example}`);
 }
 
-/** Opens what the agent takes work from and keeps measurements in, and takes work until the signal aborts. */
+/** Opens the agent's queue and its store, and takes work until the signal aborts. */
 async function serveQueueOf(
   agent: RunningAgent,
   uri: string,

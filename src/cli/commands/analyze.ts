@@ -84,7 +84,7 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
   host.print(toStdout.length === 0 ? analysisText(result, host.columns?.out) : toStdout.join('\n'));
 }
 
-/** `mlmodelscope analyze [PLUGIN NAME]`: what the plugins make of what the store has. */
+/** `mlmodelscope analyze [PLUGIN NAME]`: the plugins' analyses of the measurements in the store. */
 export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
   program
     .command('analyze')

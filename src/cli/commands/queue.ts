@@ -25,7 +25,7 @@ interface ClassRow extends QueueState {
 /** Bricks that a row names. */
 const MOST_NAMED = 3;
 
-/** What a message asks for, in a few words. */
+/** The requests of a message, in a few words. */
 function contentOf({ body }: WorkMessage): string {
   try {
     const signatures = itemIn(body).requests.map(({ request }) => request.benchmark.signature.slice(0, 8));
@@ -36,7 +36,7 @@ function contentOf({ body }: WorkMessage): string {
   }
 }
 
-/** What is shown of work that was given up; its body would fill the memory. */
+/** The shown fields of work that was given up; its body would fill the memory. */
 interface FailedRow {
   readonly id: string;
   readonly system: string;
@@ -50,7 +50,7 @@ function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRo
   return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
 }
 
-/** The work without the lease of its caller, who may have gone: an agent takes it all the same. */
+/** The work without the lease of its caller, which may be gone: an agent takes it all the same. */
 function forAnybody(message: WorkMessage): WorkMessage {
   try {
     return { ...message, body: bodyOf({ ...itemIn(message.body), wantedBy: undefined }) };

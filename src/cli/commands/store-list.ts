@@ -11,7 +11,7 @@ import { documentOf } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, filterOf, type SelectionFlags } from './store-selection.js';
 
-/** What a row shows; the runs themselves would fill the memory. */
+/** The fields of a row; the runs themselves would fill the memory. */
 interface Row {
   readonly signature: string;
   readonly system: string;

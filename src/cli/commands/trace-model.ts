@@ -77,7 +77,7 @@ tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms
 
 const AGAIN = 'and trace the model again';
 
-/** Warnings of what disturbed the runs of a trace. */
+/** Warnings of disturbances of the runs of a trace. */
 function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, threads: number): readonly NoiseWarning[] {
   const outcome: Outcome = { kind: 'samples', runMs: [...untracedMs], warmupMs: [] };
   const shared = isCoreShared({ conditions, outcome })

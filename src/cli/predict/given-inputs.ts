@@ -22,7 +22,7 @@ export interface Calls<T> {
 /** Inputs of one call at least, so that calls take little beside the predictions; a multiple of the batch. */
 const CALL_INPUTS = 64;
 
-/** Of one call; the largest picture takes 32 MiB, and a message 64. */
+/** Most bytes of a call with several inputs; the largest picture takes 32 MiB, and a message 64. */
 const CALL_BYTES = 24 * 2 ** 20;
 
 type ReadInput<T> = { readonly id: string } & ({ readonly value: T } | { readonly error: PlatformError });
@@ -36,7 +36,7 @@ async function readInput<T>({ id, read }: GivenInput<T>): Promise<ReadInput<T>> 
   }
 }
 
-/** What became of the inputs of one call, in their order. */
+/** The predictions for the inputs of one call, in their order. */
 async function* predictTogether<T>(inputs: readonly ReadInput<T>[], { predict }: Calls<T>): AsyncGenerator<Prediction> {
   const usable = inputs.flatMap((input) => ('value' in input ? [{ id: input.id, value: input.value }] : []));
   const answers = usable.length === 0 ? undefined : predict(usable)[Symbol.asyncIterator]();
@@ -58,7 +58,7 @@ async function* predictTogether<T>(inputs: readonly ReadInput<T>[], { predict }:
   }
 }
 
-/** Reads inputs and predicts for them, many in one call; yields what became of each. */
+/** Reads inputs and predicts for them, many in one call; yields the outcome of each. */
 export async function* predictGiven<T>(given: readonly GivenInput<T>[], calls: Calls<T>): AsyncGenerator<Prediction> {
   const most = calls.batchSize * Math.ceil(CALL_INPUTS / calls.batchSize);
   let together: ReadInput<T>[] = [];

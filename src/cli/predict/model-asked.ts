@@ -5,7 +5,7 @@ import { parseModelReference } from '../../manifest/reference.js';
 
 /** A model as the command line names it. */
 export interface ModelAsked extends ModelToOpen {
-  /** Of its manifest, where that is named. */
+  /** Path of its manifest, where that is named. */
   readonly path: string | undefined;
 }
 

@@ -35,7 +35,7 @@ function checkPlace(flags: PlaceFlags): void {
   throw new PlatformError('usage', `${problem}, and the others have their own; ${remedy}`);
 }
 
-/** A client, and what ends with it. */
+/** A client, and the call that ends it. */
 export interface ConnectedPredictor {
   readonly client: PredictionClient;
   close(): Promise<void>;

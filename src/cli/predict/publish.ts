@@ -4,11 +4,11 @@ import { type InputFeature, keepPredictions } from '../../platform-documents/kee
 import type { PredictedFeature } from '../../processing/feature.js';
 import type { ResultStore } from '../../store/result-store.js';
 
-/** What a command has predicted. */
+/** The predictions of a command, to publish. */
 export interface Published {
   readonly predictions: readonly Prediction[];
   readonly described: DescribedPredictor;
-  /** For what: a dataset of the agent, or a kind of inputs. */
+  /** Source of the inputs: a dataset of the agent, or a kind of inputs. */
   readonly dataset: { readonly category: string; readonly name: string };
   readonly traceId: string;
 }

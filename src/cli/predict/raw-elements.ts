@@ -10,7 +10,7 @@ import type { GivenInput } from './given-inputs.js';
 /** The tensors of one element. */
 export type RawElement = readonly Tensor[];
 
-/** Of one file, or of standard input. */
+/** Most bytes of one file, or of standard input. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 
 /** Lists within lists. */

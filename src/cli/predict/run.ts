@@ -33,7 +33,7 @@ function bytesOf({ outcome }: Prediction): number {
   }, 0);
 }
 
-/** What was predicted, and what ended it before all was. */
+/** The predictions, and the error that ended them early. */
 interface Outcome {
   readonly predictions: readonly Prediction[];
   readonly traceId: string;
@@ -86,9 +86,9 @@ async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags
 }
 
 /**
- * Predicts, shows what was found, and publishes it where that is asked for. What is there when something ends that is kept.
+ * Predicts, shows the predictions, and publishes them where that is asked for. An error keeps the predictions before it.
  *
- * @throws PlatformError what ended the predictions, but for an interruption
+ * @throws PlatformError the error that ended the predictions, except an interruption
  */
 export async function predict(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<void> {
   const outputs = await prepareOutputs(flags);

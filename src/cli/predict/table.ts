@@ -8,7 +8,7 @@ import { predictionDocument, valuesOf } from './documents.js';
 /** A line of the table: a feature, a class of a segmentation, or why an input has none. */
 interface Row {
   readonly input: string;
-  /** From 1. */
+  /** Counts from 1. */
   readonly rank: number | null;
   readonly kind: PredictedFeature['kind'] | 'error';
   readonly index: number | null;
@@ -104,7 +104,7 @@ function meanMs(values: readonly number[]): string {
   return (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(3);
 }
 
-/** What the predictions took, in sentences. */
+/** Numbers and times of the predictions, in sentences. */
 function notesOf(predictions: readonly Prediction[], traceId: string): readonly string[] {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const failed = predictions.filter(({ outcome }) => outcome.kind === 'failure').length;

@@ -19,10 +19,10 @@ export interface OpenedModel {
   readonly onAnswer: (answer: AnsweredPrediction) => void;
 }
 
-/** Predicts for what the command line names. */
+/** Predicts for the inputs that the command line names. */
 type Predict = (model: OpenedModel) => AsyncIterable<Prediction>;
 
-/** What a command line names, and how many inputs that is where it is known. */
+/** The inputs that a command line names, and their number where it is known. */
 export interface Wanted {
   readonly total: number | undefined;
   /** In published documents. */

@@ -104,7 +104,7 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;
     let answers: AsyncIterator<FollowEvaluationResponse, undefined> | undefined;
-    /** Of the result, since the stream began. */
+    /** Parts of the result since the stream began. */
     let parts: string[] = [];
     const next = async (hears: () => void): Promise<IteratorResult<FollowEvaluationResponse, undefined>> => {
       const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };

@@ -28,7 +28,7 @@ export interface AgentEndpoint {
 /** An evaluation to run. The platform gives its submission as it travels, a plugin gets it read. */
 export interface Run<Submitted> extends RunKey {
   readonly submission: Submitted;
-  /** What may measure: at least one. The submission says how many of each system do. */
+  /** The agents that may measure, at least one. The submission says how many of each system do. */
   readonly agents: readonly AgentEndpoint[];
   /** W3C trace context of the client that submitted it: traceparent, tracestate. */
   readonly traceContext: Readonly<Record<string, string>>;

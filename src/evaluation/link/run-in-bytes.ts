@@ -14,7 +14,7 @@ export type AttachResponseInBytes =
 const RUN = 2;
 const SUBMISSION = 3;
 
-/** What stands before a field of so many bytes. */
+/** The tag and length before a field of so many bytes. */
 function before(field: number, length: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
 }

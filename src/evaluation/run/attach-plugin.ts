@@ -53,7 +53,7 @@ export async function attachPlugin(
       throw thrown instanceof PlatformError ? thrown : client.failure(thrown);
     }
     if (signal.aborted) return;
-    // What ends a connection that never was says why; one that was may end in many ways.
+    // Where the plugin never registered, the call's error says why. A later end has many possible causes.
     if (!isRegistered && refusal !== undefined) throw client.failure(refusal);
     throw new PlatformError('unavailable', `the server at ${server} ended the connection`);
   };

@@ -37,7 +37,7 @@ function endedBy(event: PluginEvent): Ended | undefined {
   }
 }
 
-/** What an evaluation has told of a system. */
+/** The estimates and the end of an evaluation on one system. */
 class Told {
   readonly #estimates: SystemResult['estimates'] = [];
   #ended: Ended = { partial: true, failure: { code: 'internal', message: 'it ended without a result' }, result: null };

@@ -5,10 +5,10 @@ import type { PluginEvent } from '../event.js';
 import type { MeasuringSystem } from './measuring-systems.js';
 import { runPlugin } from './run-plugin.js';
 
-/** Where results go, and when an evaluation ends. */
+/** The store for results, and the signal that ends an evaluation. */
 export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 
-/** One agent for all machines of a system, which writes down what users have to know of them. */
+/** One agent for all machines of a system, which writes down notes on them for users. */
 function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
   const [only, ...others] = machines;
   if (others.length === 0) return only.agent;

@@ -51,7 +51,7 @@ async function* eventsOf(
     describeRun(loaded, systems);
     const places = { store, signal };
     if (placement === 'each') {
-      // In the same order each time, whichever agent's turn it is.
+      // The order is the same each time, and does not depend on which agent is next.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
       yield* evaluateEach(evaluation, request, limited, { ...places, most });
@@ -66,8 +66,8 @@ async function* eventsOf(
 }
 
 /**
- * Runs an evaluation and yields its events; the last one is how it ended. It never throws, and ends soon after the
- * signal is aborted, whatever the plugin does.
+ * Runs an evaluation and yields its events; the last one says how it ended. It never throws, and ends soon after the
+ * signal is aborted, even if the plugin goes on.
  */
 export async function* runEvaluation(
   evaluation: Evaluation,

@@ -54,7 +54,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
 
 /**
  * Has a plugin run an evaluation, and yields its events up to the last one. It ends soon after the signal is aborted,
- * whatever the plugin does.
+ * even if the plugin goes on.
  *
  * @throws PlatformError as the plugin does, and `internal` where it breaks the rules
  */

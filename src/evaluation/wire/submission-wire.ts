@@ -71,7 +71,7 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
   return { manifestPath, files, graphs: new Map(graphs), unusable, allowVersion, agents };
 }
 
-/** As it travels. */
+/** The bytes that are sent. */
 export function encodeSubmission(submission: Submission): Uint8Array {
   return wire.Submission.encode(toWireSubmission(submission)).finish();
 }

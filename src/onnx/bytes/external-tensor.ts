@@ -24,7 +24,7 @@ function placeOf(part: MessagePart): string {
 }
 
 /**
- * Where a model has a tensor whose values are in another file, such as `graph.node.3.attribute.0.t`; undefined where it
+ * The place of a tensor whose values are in another file, such as `graph.node.3.attribute.0.t`; undefined where the model
  * has none. The whole message is searched, not only the fields that are known to hold tensors, so that no place is
  * forgotten: initializers, sparse ones, attributes, subgraphs, functions and their parameters.
  */

@@ -1,5 +1,5 @@
 /**
- * Where the values of a tensor are in the file that was read. After {@link stripPayloads} a TensorProto holds this in
+ * The place of a tensor's values in the file that was read. After {@link stripPayloads} a TensorProto holds this in
  * place of its values, encoded in `raw_data`.
  */
 export interface Payload {

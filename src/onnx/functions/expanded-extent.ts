@@ -29,12 +29,12 @@ interface Extent {
   readonly calls: number;
 }
 
-/** Where a function puts the subgraphs of one of its parameters. */
+/** The places where a function puts the subgraphs of one of its parameters. */
 interface Placement {
   readonly count: number;
-  /** Of all places together. */
+  /** Sum of the depths of all places. */
   readonly depths: number;
-  /** Of the deepest place. */
+  /** Depth of the deepest place. */
   readonly depth: number;
 }
 

@@ -81,7 +81,7 @@ function checkSymbols(model: Model, bindings: ReadonlyMap<string, number>): void
 interface OpenDimension {
   readonly input: string;
   readonly symbol: string;
-  /** What has to be given: itself, or what it follows from. */
+  /** The names that need a size: the symbol itself, or the names that it follows from. */
   readonly names: readonly string[];
 }
 

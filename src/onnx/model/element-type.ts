@@ -117,7 +117,7 @@ export function isPacked(elementType: ElementType): boolean {
 }
 
 /**
- * What values of packed types are cast to. ONNX Runtime plans its memory as if they had a byte for each element: it may put
+ * The type that values of packed types are cast to. ONNX Runtime plans its memory as if they had a byte for each element: it may put
  * a value of the same shape, with elements of one byte, into memory that is too small for it, and beyond.
  */
 export const UNPACKED = 'float32' satisfies ElementType;

@@ -32,7 +32,7 @@ export interface Fill extends InputValues {
   readonly seed: number;
 }
 
-/** Where a tensor's values are. Only `inline` ones are in memory, as little-endian raw_data. */
+/** The place of a tensor's values. Only `inline` ones are in memory, as little-endian raw_data. */
 export type TensorData =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'strings'; readonly values: readonly Uint8Array[] }

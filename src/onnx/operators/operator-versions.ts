@@ -91,7 +91,7 @@ const ONLY_MORE_TYPES: ReadonlySet<string> = new Set(
   }),
 );
 
-/** Of these versions, those that added one of {@link LONG_TAKEN}. Source: the same. */
+/** The ones of these versions that added one of {@link LONG_TAKEN}. Source: the same. */
 const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
   ['Clip 12', 'int64'],
   ['CumSum 14', 'float16'],
@@ -101,7 +101,7 @@ const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
   ['Relu 14', 'int64'],
 ]);
 
-/** Of these versions, those since which inputs may have different element types. Source: the same. */
+/** The ones of these versions since which inputs may have different element types. Source: the same. */
 const MIX_TYPES: ReadonlySet<string> = new Set(['BatchNormalization 15', 'Pow 12']);
 
 /**

@@ -1,6 +1,6 @@
 import type { Node } from '../model/model.js';
 
-/** Which inputs of an operator say how its values are quantized. */
+/** Indices of the inputs that say how an operator's values are quantized. */
 export interface QuantizationInputs {
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];
@@ -13,7 +13,7 @@ const ONE_INPUT: QuantizationInputs = { scales: [1, 3], zeroPoints: [2, 4] };
 const TWO_INPUTS: QuantizationInputs = { scales: [1, 4, 6], zeroPoints: [2, 5, 7] };
 
 /**
- * By operator, whatever its domain: those of both domains have their inputs in the same places.
+ * By operator, without its domain: operators of both domains have their inputs in the same places.
  * Sources: Operators.md of the ONNX project, ContribOperators.md of ONNX Runtime.
  */
 const INPUTS: ReadonlyMap<string, QuantizationInputs> = new Map([

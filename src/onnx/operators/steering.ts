@@ -90,7 +90,7 @@ const WELL_KNOWN: ReadonlySet<number> = (() => {
   return new Set(values.flatMap((value) => [Math.fround(value), Math.fround(-value), value, -value]));
 })();
 
-/** Operators whose constants are learned whatever their value: a bias of one channel may be 1/256 by chance. */
+/** Operators whose constants are learned, with any value: a bias of one channel may be 1/256 by chance. */
 const PARAMETRIC = new Set(
   (
     'Conv ConvTranspose FusedConv Gemm FusedGemm MatMul FusedMatMul BatchNormalization LayerNormalization ' +

@@ -37,7 +37,7 @@ export class ExternalData {
   }
 
   /**
-   * Where the `byteLength` bytes of a tensor are.
+   * The place of a tensor's `byteLength` bytes.
    *
    * @param owner name of the tensor in messages
    * @throws PlatformError 'model' where the file is missing, too short, or outside of the model's folder

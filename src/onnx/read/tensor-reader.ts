@@ -18,7 +18,7 @@ const LOADED_INTEGER_BYTES = 65536;
 /** Small values of a model are loaded up to this sum; those that come later stay in their file. */
 const LOADED_SUM_BYTES = 2 ** 26;
 
-/** Limit of all values that must be in memory whatever their size: lists of integers, and tensors in attributes. */
+/** Limit of all values that must be in memory at any size: lists of integers, and tensors in attributes. */
 const MEMORY_LIMIT_BYTES = 2 ** 27;
 
 /** The element types that each list of values may hold; raw_data holds any but strings. */

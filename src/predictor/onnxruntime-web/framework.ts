@@ -19,7 +19,7 @@ function engineVersion(): string {
 
 /**
  * ONNX Runtime's WebAssembly build and the version that is installed, found without loading it. V8 makes the machine code
- * of its kernels, so V8's version is part of it, as what semantic versioning calls build metadata: 1.30.0+v8.11.3.
+ * of its kernels, so V8's version is part of it, as build metadata of semantic versioning: 1.30.0+v8.11.3.
  *
  * @throws PlatformError `unsupported` where the package is not installed
  */

@@ -9,7 +9,7 @@ interface WrittenFile {
   position: number;
 }
 
-/** Files that the runtime writes while its graph is saved: each goes into one folder, whatever path it was given. */
+/** Files that the runtime writes while its graph is saved: each goes into one folder, independent of its path. */
 export class WrittenFiles {
   readonly #files = new Map<number, WrittenFile>();
   #made = 0;

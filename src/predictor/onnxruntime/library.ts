@@ -1,4 +1,4 @@
-// The one place that loads ONNX Runtime, so that its telemetry is off wherever it is loaded; a lint rule holds it.
+// The one place that loads ONNX Runtime, so that its telemetry is always off; a lint rule enforces it.
 import './no-telemetry.js';
 
 export { InferenceSession, Tensor } from 'onnxruntime-node';

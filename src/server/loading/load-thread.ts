@@ -1,5 +1,5 @@
 // A worker thread that reads submissions, one at a time; see submission-loader.ts. The server continues to answer
-// others whatever a submission does.
+// others while a submission is read.
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -10,7 +10,7 @@ import { CountingReader, VALUE_BYTES } from '../../rpc/counting-reader.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { FromThread, ToThread } from './messages.js';
 
-/** As many as any request of this size may have; see docs/security.md. */
+/** The most values that any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
 /** Thrown where the graphs are not needed. */

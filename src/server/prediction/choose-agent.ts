@@ -14,11 +14,11 @@ function rangeOf(field: string, constraint: string): string {
   throw new PlatformError('usage', `${field}: ${quoted(constraint)} is not a version constraint such as ^1.20`);
 }
 
-/** Agents that failed to open the model for reasons of theirs, by their addresses. */
+/** Agents that failed to open the model for their own reasons, by their addresses. */
 export type FailedAgents = ReadonlyMap<string, PlatformError>;
 
 /**
- * What keeps an agent from opening the model of a request.
+ * The reasons why an agent cannot open the model of a request.
  *
  * @throws PlatformError `usage` for a constraint that is none
  */

@@ -12,12 +12,12 @@ import type { ClientSecurity } from '../../rpc/security.js';
 import { type FailedAgents, unmetBy } from './choose-agent.js';
 
 /**
- * Models that are remembered. A thousand agents have 8000 open at most, so that what is forgotten is closed; see
+ * Models that are remembered. A thousand agents have 8000 open at most, so that forgotten ones are closed; see
  * open-models.ts.
  */
 const MOST_OPEN = 16_384;
 
-/** What says that an agent cannot serve now, and another one might. */
+/** Whether an error says that an agent cannot serve now. Another agent might. */
 function isPassing(error: unknown): error is PlatformError {
   return error instanceof PlatformError && (error.code === 'unavailable' || error.code === 'exhausted');
 }

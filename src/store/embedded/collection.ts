@@ -20,7 +20,7 @@ export interface StoreAccess {
 /** Documents read, put or deleted at once; a few milliseconds. */
 const PAGE = 100;
 
-/** Documents of one kind in an LMDB environment; {@link DocumentTable} says what lies where. */
+/** Documents of one kind in an LMDB environment; {@link DocumentTable} describes the layout. */
 export class EmbeddedCollection<Document extends object> implements Collection<Document> {
   readonly #table: DocumentTable;
   /** Index entries come on top of each document's own. */

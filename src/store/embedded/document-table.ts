@@ -115,7 +115,7 @@ export class DocumentTable {
 /** Appended to a key, gives the next possible one. */
 const SMALLEST = Buffer.from([0]);
 
-/** A damaged document has no index entries worth keeping; finding leaves out what does not match. */
+/** A damaged document has no index entries worth keeping; finding leaves out documents that do not match. */
 function parseObject(text: string | undefined): object | undefined {
   if (text === undefined) return undefined;
   try {

@@ -42,7 +42,7 @@ const TABLES = 6;
 /** Address space that the file is mapped into; it grows beyond when it must. Costs neither memory nor disk. */
 const MAP_BYTES = 4 * 1024 ** 3;
 
-/** Most of what one transaction writes; together with PAGES_PER_ENTRY this bounds by how much the file grows at once. */
+/** Most that one transaction writes; together with PAGES_PER_ENTRY this bounds by how much the file grows at once. */
 const BATCH_ENTRIES = 256;
 const BATCH_BYTES = 32 * 1024 * 1024;
 
@@ -98,7 +98,7 @@ export class Environment {
     }
   }
 
-  /** From now on reads see what other processes have written up to now. */
+  /** Later reads see all writes of other processes up to now. */
   refresh(): void {
     this.root.resetReadTxn();
   }

@@ -4,7 +4,7 @@ import { PlatformError } from '../../base/errors.js';
 
 /**
  * Raised with every change that an older version of this program would misread. 2 keeps occasion and limits beside a measurement's
- * protocol, and its context; what 1 wrote is read as it is.
+ * protocol, and its context; data of 1 is read as it is.
  */
 const SCHEMA_VERSION = 2;
 
@@ -23,7 +23,7 @@ export function requireOwnTables(tables: readonly string[], folder: string): voi
  * Marks a new environment or an older store as one of this version, or checks the mark of an existing one, before any other
  * table is touched.
  *
- * Throws a PlatformError with code `storage` for the store of a newer version and for somebody else's environment.
+ * Throws a PlatformError with code `storage` for the store of a newer version and for another program's environment.
  */
 export function requireFormat(root: RootDatabase<string, string>, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });

@@ -13,7 +13,7 @@ import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment } from './environment.js';
 import { releaseEnvironment } from './shared-environment.js';
 
-/** Most of what the keys of a measurement and its system take. */
+/** Most bytes of the keys of a measurement and its system. */
 const KEY_BYTES = 256;
 
 /** Found in one turn of the event loop; reading and checking this many takes a few milliseconds. */

@@ -43,8 +43,8 @@ function transactionOf(path: string): bigint {
 
 /**
  * Copies a store that cannot be written to into a new temporary folder. The copy is whole although others may write
- * meanwhile: LMDB never overwrites what its newest transaction refers to, so a copy before and after which that is the same
- * one holds all of it.
+ * meanwhile: LMDB never overwrites the pages of its newest transaction. So a copy holds all of it where the newest
+ * transaction is the same before and after the copy.
  *
  * @returns the folder of the copy, which the caller removes
  * @throws PlatformError `storage` for a damaged store, and for one that is written to without end

@@ -4,7 +4,7 @@ import { PlatformError } from '../../base/errors.js';
 /** Step by which a data file grows. */
 const GROWTH_BYTES = 1024 * 1024;
 
-/** Left free on the disk, for file systems on which writing to space that a file already has takes new space. */
+/** Space left free on the disk, for file systems on which writing to space that a file already has takes new space. */
 const FREE_BYTES = 4 * GROWTH_BYTES;
 
 const ZEROS = Buffer.alloc(GROWTH_BYTES);

@@ -15,7 +15,7 @@ const holderSchema = z.strictObject({
   beat: z.int(),
 });
 
-/** Somebody who may hold leases: a part of a process. */
+/** A possible holder of leases: a part of a process. */
 export type Holder = Readonly<z.infer<typeof holderSchema>>;
 
 export const HOLDERS: CollectionDefinition<Holder> = {

@@ -8,10 +8,10 @@ import { HolderWatch } from './holder-watch.js';
 /** Time between two beats of a holder. */
 const BEAT_MS = 2_000;
 
-/** So many leases are asked for one by one; of more, all that anybody holds are read first. */
+/** Up to so many leases are asked for one by one; for more, all held leases are read first. */
 const FEW = 10;
 
-/** What leases are given for. */
+/** The kind of work that a lease is for. */
 export type LeaseKind = 'measurement' | 'evaluation' | 'work';
 
 const leaseSchema = z.strictObject({
@@ -40,7 +40,7 @@ const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases
 
 /**
  * Exclusive rights that are kept in a store, for all processes and machines that use it. A right has one holder at a
- * time, and ends with its holder: a holder beats while it lives, and others take over what a silent one holds. Holders
+ * time, and ends with its holder: a holder beats while it lives, and others take over the rights of a silent one. Holders
  * on the same machine see at once that a process has ended. A holder that was suspended for longer than the silence may
  * have lost leases without noticing; {@link Leases.held} says which ones are left.
  */
@@ -90,7 +90,7 @@ export class Leases {
   }
 
   /**
-   * Who holds a lease. A silent holder counts as gone after several looks.
+   * The holder of a lease. A silent holder counts as gone after several looks.
    *
    * @returns undefined where no process does
    * @throws PlatformError as the store does
@@ -155,14 +155,14 @@ export class Leases {
     }
   }
 
-  /** The holder, unless it is gone; then nothing of what it held stays. */
+  /** The holder, unless it is gone; then its leases are removed. */
   async #look(id: string): Promise<Holder | undefined> {
     const holder = await this.#watch.look(id);
     if (holder === undefined) await this.#leases.delete({ holder: id });
     return holder;
   }
 
-  /** @param owner the holder's id as far as it is known. @returns who has it, where that is another one that lives */
+  /** @param owner the holder's id as far as it is known. @returns the holder, where that is another one that lives */
   async #takeOne(
     name: string,
     owner: string | undefined,

@@ -121,7 +121,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     return undefined;
   }
 
-  /** Once per user of the collection: what it needs on the server, and its shape for those who move the store. */
+  /** Once per user of the collection: creates its structure on the server, and keeps its shape for moving the store. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#ensure().catch((thrown: unknown) => {
       this.#prepared = undefined;

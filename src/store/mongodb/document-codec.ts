@@ -13,7 +13,7 @@ const LIST = '%';
 /** Which fields at the top of a document are texts in JSON and have a type of their own in BSON. */
 export type FieldTypes = Readonly<Partial<Record<string, FieldType>>>;
 
-/** @param json what JSON.parse gives */
+/** @param json a result of JSON.parse */
 export function encodeDocument(json: object, types: FieldTypes = {}): Document {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]: [string, unknown]) => [
@@ -28,7 +28,7 @@ export function decodeDocument(document: Document): object {
   return decodeValue(document) as object;
 }
 
-/** A document less what a backend added to it. */
+/** A document without the fields that a backend added to it. */
 export function withoutFields(document: object, ...names: readonly string[]): object {
   return Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
 }

@@ -103,8 +103,8 @@ export class DocumentTable {
   }
 
   /**
-   * In the order of some fields that are unique together. When the server goes away meanwhile, it is asked again, and what was
-   * given already is left out.
+   * In the order of some fields that are unique together. When the server goes away meanwhile, it is asked again,
+   * without the documents that were given already.
    */
   async *find(filter: Document, order: readonly string[]): AsyncIterable<object> {
     const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));

@@ -108,7 +108,7 @@ function isTooOld(thrown: unknown): boolean {
   );
 }
 
-/** An error and what caused it. */
+/** An error and its causes. */
 function chainOf(thrown: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   for (let error = thrown; error !== undefined && chain.length < 8;) {

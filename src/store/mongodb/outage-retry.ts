@@ -21,7 +21,7 @@ const SLOW_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** For an answer that is on its way when the user interrupts. */
+/** Longest wait for an answer that is on its way when the user interrupts. */
 const AFTER_ABORT_MS = 2_000;
 
 /**

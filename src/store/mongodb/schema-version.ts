@@ -9,7 +9,7 @@ export type Migration = (connection: Connection) => Promise<void>;
 
 /** From version 1 to 2, and so on. One is added with every change that an older version of this program would misread. */
 const MIGRATIONS: readonly Migration[] = [
-  // 2 keeps occasion and limits beside a measurement's protocol, and its context. What 1 wrote is read as it is.
+  // 2 keeps occasion and limits beside a measurement's protocol, and its context. Data of 1 is read as it is.
   () => Promise.resolve(),
 ];
 

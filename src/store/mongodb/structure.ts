@@ -15,7 +15,7 @@ const NO_VALIDATORS = new Set([13, 59, 72, 115, 238, 40415]);
 
 const WHAT = 'cannot be prepared';
 
-/** Creates the collection, its indexes and its validator, or brings them to what they should be. Idempotent. */
+/** Creates the collection, its indexes and its validator, or corrects them. Idempotent. */
 export async function ensureStructure(connection: Connection, { name, validator, indexes }: Structure): Promise<void> {
   await connection.run(WHAT, async (db) => {
     await ignoring([NAMESPACE_EXISTS], async () => {

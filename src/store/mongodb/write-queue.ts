@@ -1,7 +1,7 @@
 import type { PlatformError } from '../../base/errors.js';
 
 export interface WriteQueueOptions<Item> {
-  /** Of several items with one key that wait together, the last one is written. */
+  /** Only the last of several waiting items with one key is written. */
   readonly keyOf: (item: Item) => string;
   readonly bytesOf: (item: Item) => number;
   /** Writes items with different keys. @returns the error of each that was refused. Throws where none may have been written. */
@@ -14,7 +14,7 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most of what one request to the server writes. */
+/** Most that one request to the server writes. */
 const BATCH_ITEMS = 1000;
 const BATCH_BYTES = 16 * 1024 ** 2;
 

@@ -62,7 +62,7 @@ export class SpoolingResultStore implements ResultStore {
     return found;
   }
 
-  /** Of the server; what waits on this machine stays. */
+  /** Deletes them on the server; measurements that wait on this machine stay. */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     return this.remote.deleteMeasurements(keys);
   }
@@ -138,7 +138,7 @@ export class SpoolingResultStore implements ResultStore {
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
   }
 
-  /** What waits on this machine; nothing where that cannot be read. */
+  /** The measurement that waits on this machine; undefined where it cannot be read. */
   #spooled(key: MeasurementKey): Promise<Measurement | undefined> {
     return this.#attempt(() => this.spool.findMeasurement(key));
   }

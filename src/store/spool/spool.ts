@@ -56,7 +56,7 @@ export class Spool {
     return read?.ok === true && read.value.kind === 'measurement' ? read.value.measurement : undefined;
   }
 
-  /** Everything that waits, with what to remove it by. */
+  /** All waiting records, each with its document to remove it by. */
   async *records(): AsyncIterable<{ readonly record: TransferRecord; readonly spooled: Spooled }> {
     if (!this.#exists()) return;
     for await (const spooled of (await this.#documents()).find({})) {

@@ -6,7 +6,7 @@ import { hrTimeOf } from './hr-time.js';
 import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
 import { levelIn } from './level-in-context.js';
 
-/** `host:port`, and what a resolver's scheme puts before it, as server.address and server.port. */
+/** `host:port`, with or without a resolver's scheme before it, as server.address and server.port. */
 function serverAttributes(peer: string): Record<string, string | number> {
   const match = /^(?:[a-z][\w+.-]*:\/*)?(?<host>\[[^\]]+\]|[^:/]+):(?<port>\d+)$/.exec(peer);
   if (match?.groups === undefined) return {};

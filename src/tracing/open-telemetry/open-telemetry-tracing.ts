@@ -34,7 +34,7 @@ import type { SpanKeeper } from './span-keeper.js';
 /** Names the instrumentation in every span. */
 const SCOPE = 'mlmodelscope';
 
-/** Spans between two flushes: a batch processor drops what goes beyond its queue, 2048 by default. */
+/** Spans between two flushes: a batch processor drops spans beyond its queue, 2048 by default. */
 const SPANS_PER_FLUSH = 1024;
 
 export interface OpenTelemetryParts {

@@ -5,7 +5,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 // Source: OpenTelemetry's semantic conventions for gRPC spans, 1.38 and later
 // (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/).
 
-/** Of servers only these are their own failures; everything else was the client's. */
+/** The statuses that are a server's own failures; all others are the client's. */
 const SERVER_ERRORS: ReadonlySet<status> = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,

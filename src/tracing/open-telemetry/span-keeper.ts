@@ -9,7 +9,7 @@ const MAX_HELD = 20_000;
 /** Spans that go into a store at once. */
 const SPANS_PER_PUT = 256;
 
-/** How long fewer of them wait for more. */
+/** The longest time that fewer spans wait for more. */
 const PUT_DELAY_MS = 1000;
 
 /** Holds finished spans until they are stored, or taken by a process with a store. */

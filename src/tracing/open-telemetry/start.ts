@@ -43,7 +43,7 @@ function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetector
 
 /**
  * Sets OpenTelemetry's SDK up from the standard variables: exporters, sampler, limits, propagators, resource. Only traces:
- * what the variables say about metrics and logs is for programs that have some.
+ * settings for metrics and logs are for programs that have some.
  *
  * @throws PlatformError `usage` where a variable has a value that cannot be followed
  */

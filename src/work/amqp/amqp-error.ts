@@ -52,7 +52,7 @@ function codeOf(thrown: unknown): string {
 }
 
 /**
- * An error of the client as one that says what to do. What may pass is `unavailable`.
+ * An error of the client as one that says what to do. An error that may pass is `unavailable`.
  *
  * @param place of the broker, without a password
  */

@@ -12,10 +12,10 @@ const FRAME_BYTES = 128 * 2 ** 10;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** For a channel, while the connection is lost. */
+/** Longest wait for a channel while the connection is lost. */
 const ACQUIRE_LIMIT_MS = 5_000;
 
-/** For the broker to say goodbye. */
+/** Longest wait for the broker to close the connection. */
 const CLOSE_LIMIT_MS = 3_000;
 
 export interface BrokerOptions {
@@ -26,7 +26,7 @@ export interface BrokerOptions {
 
 /** One connection to a broker, which is made again whenever it is lost. */
 export class Broker {
-  /** Why the broker takes nothing that is published; undefined while it does. */
+  /** The reason why the broker takes nothing that is published; undefined while it does. */
   #blocked: string | undefined;
 
   private constructor(
@@ -88,7 +88,7 @@ export class Broker {
       : new PlatformError('unavailable', this.blockedMessage(this.#blocked));
   }
 
-  /** Does something on a channel of its own. What was taken on it and not acknowledged goes back. @throws as the client */
+  /** Does something on a channel of its own. Messages that were taken on it and not acknowledged go back. @throws as the client */
   async onChannel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
     const channel = await this.connection.acquire();
     try {

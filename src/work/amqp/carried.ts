@@ -9,7 +9,7 @@ const REASON = 'x-mlmodelscope-reason';
 const SYSTEM = 'x-mlmodelscope-system';
 const FAILED_AT = 'x-mlmodelscope-failed-at';
 
-/** How often RabbitMQ has delivered a message of a quorum queue before. */
+/** Header with the number of RabbitMQ's earlier deliveries of a message of a quorum queue. */
 const DELIVERY_COUNT = 'x-delivery-count';
 
 /** The client has read texts and JSON already, by their content type. */
@@ -29,12 +29,12 @@ export function deliveriesBefore({ headers }: AsyncMessage): number {
   return typeof count === 'number' ? count : 0;
 }
 
-/** What goes around a message on its way to a queue. */
+/** The envelope of a message on its way to a queue. */
 export function envelopeTo(queue: string, { id }: WorkMessage): Envelope {
   return { routingKey: queue, messageId: id, durable: true };
 }
 
-/** What goes around a message that is given up. */
+/** The envelope of a message that is given up. */
 export function envelopeOfFailed({ message, system, reason, failedAt }: FailedWork): Envelope {
   const headers = { [REASON]: reason, [SYSTEM]: system, [FAILED_AT]: failedAt };
   return { exchange: FAILED, routingKey: '', messageId: message.id, durable: true, headers };
@@ -52,7 +52,7 @@ function deathIn(headers: SyncMessage['headers']): Death {
   return typeof first === 'object' && first !== null ? first : {};
 }
 
-/** Work that was given up: by who served it, with the reason, or by the broker, because they ended all the time. */
+/** Work that was given up: by the agent that served it, with the reason, or by the broker, because its agents ended each time. */
 export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
   const { headers, routingKey } = carried;
   const text = (name: string): string | undefined => {

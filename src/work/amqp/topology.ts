@@ -6,7 +6,7 @@ type ExchangeParams = Parameters<Connection['exchangeDeclare']>[0];
 
 const WORK_PREFIX = 'mlmodelscope.work.';
 
-/** Where work goes that was given up: to the queue of this name, and to those who watch. */
+/** The exchange for work that was given up. It goes to the queue of this name, and to all listeners. */
 export const FAILED = 'mlmodelscope.failed';
 
 export const FAILED_EXCHANGE: ExchangeParams = { exchange: FAILED, type: 'fanout', durable: true };

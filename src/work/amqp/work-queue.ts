@@ -43,7 +43,7 @@ export class AmqpWorkQueue implements WorkQueue {
   #closed: Promise<void> | undefined;
 
   /**
-   * @param broker for what is taken
+   * @param broker for work that is taken
    * @param publishing another connection to the same broker: one that publishes may be stopped by the broker
    */
   constructor(
@@ -58,7 +58,7 @@ export class AmqpWorkQueue implements WorkQueue {
     checkBody(message);
     const params = workQueue(system);
     await this.#withPatience(async () => {
-      // Where somebody has deleted the queue, the message would vanish.
+      // If the queue was deleted, the message would vanish.
       await this.publishing.connection.queueDeclare(params);
       await this.#send(envelopeTo(params.queue ?? '', message), message.body);
     });
@@ -131,7 +131,7 @@ export class AmqpWorkQueue implements WorkQueue {
           const message = await channel.basicGet({ queue: FAILED });
           if (message === undefined) return replaced.size;
           const failed = failedIn(message);
-          // It may have failed again already. What is not acknowledged stays.
+          // It may have failed again already. Messages that are not acknowledged stay.
           const messages = replaced.has(failed.message.id) ? undefined : again(failed);
           if (messages === undefined) continue;
           for (const one of messages) await this.publish(failed.system, one);

@@ -17,7 +17,7 @@ interface Waiting {
   readonly failures: number;
 }
 
-/** Who takes work of one class, one message at a time. */
+/** Takes work of one class, one message at a time. */
 class Server {
   #ended: Promise<void> | undefined;
   #isClosed = false;
@@ -46,7 +46,7 @@ class SystemQueue {
   readonly waiting: Waiting[] = [];
   readonly servers = new Set<Server>();
 
-  /** Gives what waits to those who are free, first come, first served. */
+  /** Gives waiting work to the free servers, first come, first served. */
   deliver(): void {
     for (const server of this.servers) {
       if (!server.isFree) continue;

@@ -75,7 +75,7 @@ const PAPER = 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transform
 
 const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
-/** Where github.com/keras-team/keras-hub lists the parameters of released models. */
+/** The file of github.com/keras-team/keras-hub with the parameters of released models. */
 function presets(family: string): string {
   return `parameters: keras_hub/src/models/${family}/${family}_presets.py`;
 }

@@ -6,7 +6,7 @@ import { imageClassifier, torchvision } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
-/** What a block has between its input and the addition, and on the shortcut where that changes the shape. */
+/** The layers of a block between its input and the addition, and on the shortcut where that changes the shape. */
 interface BlockParts {
   readonly channels: number;
   readonly body: Layer;

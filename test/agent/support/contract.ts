@@ -35,7 +35,7 @@ function isOrdered(reports: readonly MeasureProgress[]): boolean {
   });
 }
 
-/** What every BenchmarkAgent does. The agent must fail `unknownOperator` as unsupported and infer `flatten`. */
+/** The requirements on every BenchmarkAgent. The agent must fail `unknownOperator` as unsupported and infer `flatten`. */
 export function describeBenchmarkAgent(name: string, connect: () => Promise<BenchmarkAgent>): void {
   describe(`${name} is a benchmark agent`, () => {
     let agent: BenchmarkAgent;

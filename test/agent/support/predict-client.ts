@@ -7,7 +7,7 @@ import {
 } from '../../../src/generated/mlmodelscope/org/dlframework/predictor.js';
 import { rawClient } from './raw-client.js';
 
-/** What a client may ask for; the rest is left unset. */
+/** The options that a client may set; the rest is left unset. */
 export interface Options extends Partial<Omit<PredictionOptions, 'executionOptions'>> {
   readonly executionOptions?: Partial<ExecutionOptions>;
 }
@@ -21,7 +21,7 @@ function predictorOf(id: string): Predictor {
   return { id, duration: undefined };
 }
 
-/** What was found, without ids and times, which are others with every call. */
+/** The features found, without ids and times, which differ with every call. */
 export function foundIn({ responses }: FeaturesResponse) {
   return responses.map(({ inputId, features }) => ({
     inputId,

@@ -13,7 +13,7 @@ export interface TinyModel {
   readonly nodes: readonly Partial<Node>[];
   /** Dimensions of the inputs. */
   readonly inputs: Readonly<Record<string, readonly Dimension[]>>;
-  /** Of all inputs; float32 by default. */
+  /** Element type of all inputs; float32 by default. */
   readonly elementType?: ElementType;
   readonly outputs: readonly string[];
   readonly constants?: Readonly<Record<string, Tensor>>;
@@ -70,7 +70,7 @@ export const TOKENS: TinyModel = {
   constants: { table: weights([10, 3]) },
 };
 
-/** What a tensor of these dimensions has in the tiny models. */
+/** The value at an index of a tensor of weights in the tiny models. */
 export function weightAt(index: number): number {
   return Math.fround(Math.sin(index * 12.9898));
 }

@@ -51,7 +51,7 @@ export interface StartOptions {
 /** A folder of its own for one test, in which commands run as a user without any history would run them. */
 export interface Workplace {
   readonly folder: string;
-  /** Where commands keep measurements by default. */
+  /** The place where commands keep measurements by default. */
   readonly store: string;
   readonly env: NodeJS.ProcessEnv;
   path(...names: readonly string[]): string;
@@ -65,7 +65,7 @@ export interface Workplace {
   run(args: readonly string[], options?: StartOptions): Promise<Ending>;
 }
 
-/** What would make the command's surroundings differ from machine to machine. */
+/** Variables that would make the command's surroundings differ from machine to machine. */
 const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR'];
 
 const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');

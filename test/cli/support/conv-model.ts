@@ -5,7 +5,7 @@ import { GraphBuilder } from '../../plugins/dlbricks/support/graph-builder.js';
 const CHANNELS = 16;
 const IMAGE = [1, CHANNELS, 56, 56] as const;
 
-/** What {@link convModel} has: three pairs of Conv and Relu, and a pool. */
+/** Number of layers of {@link convModel}: three pairs of Conv and Relu, and a pool. */
 export const CONV_LAYERS = 7;
 
 /**

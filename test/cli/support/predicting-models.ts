@@ -57,7 +57,7 @@ export function tokensManifest(place: Workplace, steps?: readonly object[]): Pro
   });
 }
 
-/** What goes in comes out, so that a test says what a detector or a segmenter finds; the first output has the steps. */
+/** Manifest of a model that returns its inputs: a test sets the outputs of a detector or segmenter. The first output has the steps. */
 export function echoManifest(
   place: Workplace,
   name: string,

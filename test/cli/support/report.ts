@@ -7,7 +7,7 @@ export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
   return reportSchema.parse(JSON.parse(stdout));
 }
 
-/** What a report says of models, without how long this very command took. */
+/** A report's findings on models, without the time that this very command took. */
 export function findingsIn(ending: Pick<Ending, 'stdout'>) {
   const { summary, models, ...rest } = reportIn(ending);
   return {

@@ -1,7 +1,7 @@
 /** Cursor movement, erasing and modes, as far as this project's commands use them (ECMA-48; xterm's DECTCEM). */
 const SEQUENCE = /^\u001b\[(?<parameter>\??\d*)(?<final>[A-Za-z])/;
 
-/** What a terminal shows after some output, and what it has shown on the way. */
+/** The content of a terminal after some output, and its earlier content. */
 export interface Screen {
   /** All lines, those that have scrolled away too; without blanks at their ends. */
   readonly lines: readonly string[];

@@ -46,7 +46,7 @@ async function runHere(args: readonly string[], columns?: number): Promise<Endin
 
 /**
  * A workplace whose commands run in this process, for tests of what a command says and does. A process takes half a
- * second of processor time to start. What makes a process (signals, streams, its end) is tested with {@link workplace}.
+ * second of processor time to start. The traits of a process (signals, streams, its end) are tested with {@link workplace}.
  */
 export async function workplaceHere(t: Lifetime, { columns }: { readonly columns?: number } = {}): Promise<Workplace> {
   const place = await workplace(t);

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 export interface ArchiveEntry {
   readonly name: string;
   readonly content?: Uint8Array | string;
-  /** What the entry is a link to. */
+  /** The target of the entry, where it is a link. */
   readonly linkTo?: string;
 }
 

@@ -40,7 +40,7 @@ export interface OriginalResult {
 }
 
 /**
- * What the platform's analyses find in a store's documents, as MongoDB would have these.
+ * The results of the platform's analyses on a store's documents, as MongoDB would have these.
  *
  * @param source where they get spans: from the documents, or from a tracing server
  * @param filter as in MongoDB

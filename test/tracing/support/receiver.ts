@@ -40,7 +40,7 @@ export interface ReceivedSpan {
 export interface Receiver {
   readonly grpcEndpoint: string;
   readonly httpEndpoint: string;
-  /** What has come, of one trace or of all, once nothing more comes. */
+  /** The spans received, of one trace or of all, once nothing more comes. */
   spans(traceId?: string): Promise<readonly ReceivedSpan[]>;
 }
 

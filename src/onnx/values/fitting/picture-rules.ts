@@ -34,7 +34,7 @@ function quarter({ node, input }: OperatorUse): readonly number[] | undefined {
   return [0, 0, width / 2 / scale, height / 2 / scale];
 }
 
-/** Of the first picture. */
+/** The first quarter of the first picture. */
 const firstQuarter: FittingRule = (use) => {
   const corners = quarter(use);
   return list(corners && [0, ...corners]);

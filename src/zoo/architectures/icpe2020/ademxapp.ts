@@ -14,7 +14,7 @@ function convolution(channels: number, kernel: number, { stride = 1, dilation = 
 
 interface UnitOptions {
   readonly stride?: number;
-  /** Of the 3x3 convolutions, in their order. */
+  /** Dilations of the 3x3 convolutions, in their order. */
   readonly dilations?: readonly [number, number];
   readonly dropout?: boolean;
 }

@@ -56,7 +56,7 @@ function route(agreement: Value, predictions: Value): Value {
   return add(flatten(products), agreement);
 }
 
-/** What each primary capsule predicts for each digit. */
+/** The prediction of each primary capsule for each digit. */
 const predict: Layer = (primary) => {
   const capsules = fixed(primary, 1);
   const spread = expand(unsqueeze(primary, [2, 3]), [1, 1, DIGITS, FEATURES, 1]);

@@ -34,7 +34,7 @@ function reduction(three: readonly [number, number], double: readonly [number, n
   );
 }
 
-/** What Wolfram's ImageIdentify ran, an inception network with batch normalization. */
+/** The network of Wolfram's ImageIdentify, an inception network with batch normalization. */
 export function imageIdentify(size = 224): Network {
   return imageNetwork(
     [3, size, size],

@@ -29,7 +29,7 @@ interface Row {
   /** As the paper has it. */
   readonly title: string;
   /**
-   * Of convolutions and fully connected layers, as the authors' repository has them. It has none of transposed
+   * Operations of convolutions and fully connected layers, as the authors' repository has them. It has none of transposed
    * convolutions, and counts the holes of dilated ones: rows with these have no number.
    */
   readonly multiplyAccumulates?: number;
@@ -54,7 +54,7 @@ const VGG16 = [2, 2, 3, 3, 3] as const;
 const VGG19 = [2, 2, 4, 4, 4] as const;
 
 /**
- * The models of the paper, layer by layer as its authors ran them. What they trained a model on shows in its head alone, so
+ * The models of the paper, layer by layer as its authors ran them. The training data affects only a model's head, so
  * several rows have one graph.
  */
 export const ICPE2020: readonly ZooEntry[] = [

@@ -15,7 +15,7 @@ export function imageNetwork(size: ImageSize, layers: Layer): Network {
   };
 }
 
-/** Where a classifier of one image ends: scores become probabilities. */
+/** The end of a classifier of one image: scores become probabilities. */
 export function classes(count: number): Layer {
   return chain(linear(count), softmax);
 }

@@ -14,7 +14,7 @@ interface Tower {
 
 const VOCABULARY = 49_408;
 const POSITIONS = 77;
-/** Of what both towers give. */
+/** Number of features that each tower gives. */
 const FEATURES = 512;
 
 const norm = layerNorm(1e-5);

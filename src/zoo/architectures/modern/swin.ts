@@ -63,7 +63,7 @@ function distances(): readonly number[] {
   return pixels.flatMap(([y, x]) => pixels.map(([v, u]) => (y - v + WINDOW - 1) * side + (x - u + WINDOW - 1)));
 }
 
-/** What keeps pixels apart that came together by rolling, [window, 1, pixel, pixel]: low where their regions differ. */
+/** A mask for pixels that came together by rolling, [window, 1, pixel, pixel]: low where their regions differ. */
 function regionMask(x: Value, height: number, width: number): Value {
   const region = (at: number, size: number): number => (at < size - WINDOW ? 0 : at < size - SHIFT ? 1 : 2);
   const numbers: number[] = [];
@@ -119,7 +119,7 @@ const mergePatches: Layer = (x) => {
 interface SwinOptions {
   readonly depths: readonly number[];
   readonly width: number;
-  /** Of the first stage; each further stage has twice as many. */
+  /** Heads of the first stage; each further stage has twice as many. */
   readonly heads: number;
   readonly size?: number;
 }

@@ -17,7 +17,7 @@ const BUCKETS = 32;
 
 const norm = rmsNorm(1e-6);
 
-/** What the distance between two words adds to their scores, from buckets of distances (the paper's section 2.1). */
+/** The bias of scores by the distance between two words, from buckets of distances (the paper's section 2.1). */
 function distanceBias(buckets: Value, heads: number): Value {
   return transpose(gatherRows(embedding(buckets.graph, [BUCKETS, heads]), buckets), [0, 3, 1, 2]);
 }

@@ -25,12 +25,12 @@ export interface SecretModel {
   readonly bytes: Uint8Array;
   /** Every value of every weight. */
   readonly weights: readonly number[];
-  /** What every name in it begins with, and every text. */
+  /** The beginning of every name in it, and of every text. */
   readonly mark: string;
 }
 
 /**
- * A model that has names, texts and weights wherever a file can have them: in metadata, documentation, dimensions,
+ * A model that has names, texts and weights in every place that a file has for them: in metadata, documentation, dimensions,
  * types, tensors of both encodings, computed weights, and in branches and bodies down to the second level.
  *
  * @param mark begins every name

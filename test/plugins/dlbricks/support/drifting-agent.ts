@@ -25,7 +25,7 @@ export interface DriftingAgent extends BenchmarkAgent {
 
 /**
  * A fake whose runtime changes nothing in a graph, and whose processes differ: on each occasion everything but the call takes
- * `factors[occasion - 1]` times as long. What is measured together with others contains no call.
+ * `factors[occasion - 1]` times as long. A measurement together with others contains no call.
  */
 export function driftingAgent(...factors: readonly number[]): DriftingAgent {
   const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 0 });

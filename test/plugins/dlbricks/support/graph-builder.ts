@@ -6,7 +6,7 @@ import { capturedNames } from '../../../../src/onnx/model/subgraphs.js';
 
 type Attributes = Node['attributes'];
 
-/** What one layer or constant makes: its type, and the content of what follows from shapes alone. */
+/** An output of a layer or constant: its type, and its content where that follows from shapes alone. */
 interface Made {
   readonly elementType: ElementType;
   readonly dims: readonly number[];
@@ -43,7 +43,7 @@ export class GraphBuilder {
   readonly inputs: string[] = [];
   readonly types = new Map<string, DeclaredType & { readonly dims: readonly number[] }>();
   readonly initializers = new Map<string, Tensor>();
-  /** What a runtime would say about what follows from shapes, and about integers that follow from constants. */
+  /** A runtime's answers about values that follow from shapes, and about integers that follow from constants. */
   readonly inferred = new Map<string, InferredValue>();
   #names = 0;
 
@@ -113,7 +113,7 @@ export class GraphBuilder {
     return this.layers(opType, inputs, [{ elementType: 'int64', dims, content }], attributes)[0] ?? '';
   }
 
-  /** Of each layer whose first output no layer reads, that one. */
+  /** The first output of each layer, without those that a layer reads. */
   ends(): readonly string[] {
     const read = new Set(this.nodes.flatMap((node) => [...node.inputs, ...capturedNames(node)]));
     return this.nodes.flatMap(({ outputs }) => outputs.slice(0, 1)).filter((name) => !read.has(name));

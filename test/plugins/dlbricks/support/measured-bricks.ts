@@ -9,12 +9,12 @@ import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-me
 
 export const COPIES = 4;
 
-/** Of the empty call that is subtracted, and that a model pays for. */
+/** Time of the empty call that is subtracted, and that a model pays for. */
 export const CALL_MS = 1;
 
 const CALL = signatureOf(9999);
 
-/** What is measured for brick number `brick`: its copies in one graph. */
+/** Signature of the benchmark of brick number `brick`: its copies in one graph. */
 export function copiesSignature(brick: number, copies = COPIES): string {
   return signatureOf(1000 * copies + brick);
 }
@@ -36,7 +36,7 @@ export function recipeOf(counts: readonly number[], { copies = COPIES, name = 'm
   };
 }
 
-/** What passes through the caches between two runs of a brick: a class of its own on the system of all measurements here. */
+/** Bytes that pass through the caches between two runs of a brick: a class of its own on the system of all measurements here. */
 export const FOOTPRINT_BYTES = 2 ** 20;
 
 /** The same model where its bricks are measured together with others. */
@@ -115,7 +115,7 @@ export function measuredBrick(brick: number, ...occasions: readonly OnOccasion[]
   return occasions.map((result, index) => measuredOn(index + 1, brick, result));
 }
 
-/** What watching a brick costs in each run; ms. */
+/** Cost of watching a brick in each run; ms. */
 export const OVERHEAD_MS = 0.25;
 
 /** Measurement of a brick among others on one occasion, 1 being the first. */

@@ -41,13 +41,13 @@ export function runBenchmark(benchmark: Benchmark): Promise<Values> {
   return run(bytes, makeFeeds(benchmark));
 }
 
-/** What an agent finds out about a benchmark by running it. */
+/** The values that an agent infers by running a benchmark. */
 export function inferredFromBenchmark(benchmark: Benchmark): Promise<ReadonlyMap<string, InferredValue>> {
   const job = { kind: 'infer-types', benchmark, memoryLimitBytes: MOST_BYTES } as const;
   return inferTypes(job, { predictor, temporaryFolder: join(tmpdir(), 'dlbricks-unused') });
 }
 
-/** What an agent finds out about a model by running it. */
+/** The values that an agent infers by running a model. */
 export function inferredByRuntime(model: Model): Promise<ReadonlyMap<string, InferredValue>> {
   return inferredFromBenchmark(weightlessBenchmark(model));
 }
@@ -60,7 +60,7 @@ export async function runWhole(model: Model): Promise<Values> {
   return new Map([...feeds, ...(await run(bytes, feeds, 'disabled'))]);
 }
 
-/** Which value of the model each value of a brick stands for. */
+/** The value of the model that each value of a brick stands for. */
 function sourceNames({ layers }: LayerGraph, { first }: Sequence, brick: Graph): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();
   for (const [index, node] of brick.nodes.entries()) {

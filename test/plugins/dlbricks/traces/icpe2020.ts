@@ -61,7 +61,7 @@ function weightShape(kind: string, fields: Fields, form: string): number[] | und
   return [cout, dims.reduce((product, dim) => product * dim, 1)];
 }
 
-/** What the table says of a layer besides its place. */
+/** The facts of the table about a layer, besides its place. */
 function factsOf(fields: Fields): Readonly<Record<string, unknown>> {
   const { kind = '', input_form: form = '' } = fields;
   const inputs = shapesIn(/"Inputs?" -> (.*)\]$/.exec(form)?.[1] ?? 'none');
