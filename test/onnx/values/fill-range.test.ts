@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ElementType } from '../../../src/onnx/model/element-type.js';
-import { fillRange, type Range, typedGraph } from '../../../src/onnx/values/fill-range.js';
+import { type InputValues, MOST_LISTED_VALUES } from '../../../src/onnx/model/model.js';
+import { fillRange, typedGraph } from '../../../src/onnx/values/fill-range.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { INHERITED_NAMES } from '../../base/inherited-names.js';
 import { floats, graph as graphProto, graphAttribute, int, model, node, value } from '../protos.js';
@@ -18,7 +19,7 @@ function rangesOf(inputs: Values, nodes: Parameters<typeof node>[], rest: Parame
   });
   const { graph } = parseModel(bytes, 'model');
   const typed = typedGraph(graph);
-  return (name: string): Range => {
+  return (name: string): InputValues => {
     const type = typed.typeOf(name);
     assert.ok(type !== undefined);
     return fillRange(typed, name, type);
@@ -88,7 +89,7 @@ describe('values stay inside of what an operator takes', () => {
 
   test('weights keep the size of what they are multiplied with: the more products, the smaller', () => {
     // He et al. (2015): a variance of 2 / fan-in, here of a uniform distribution.
-    const bound = (fanIn: number): Range => ({ low: -Math.sqrt(6 / fanIn), high: Math.sqrt(6 / fanIn) });
+    const bound = (fanIn: number): InputValues => ({ low: -Math.sqrt(6 / fanIn), high: Math.sqrt(6 / fanIn) });
     const x: Values = { x: ['float32', 1, 8, 6, 6] };
     assert.deepEqual(rangesOf({ ...x, w: ['float32', 16, 8, 3, 3] }, [['Conv', ['x', 'w'], ['y']]])('w'), bound(72));
     assert.deepEqual(rangesOf({ ...x, w: ['float32', 6, 5] }, [['MatMul', ['x', 'w'], ['y']]])('w'), bound(6));
@@ -123,6 +124,14 @@ describe('values stay inside of what an operator takes', () => {
     assert.ok(range('w').low > 0);
   });
 });
+
+for (const opType of ['Reshape', 'Unsqueeze', 'Squeeze', 'Expand', 'Tile', 'Pad', 'Slice', 'Upsample']) {
+  test(`a file makes no list as long as its shapes say: ${opType}`, () => {
+    const inputs: Values = { x: ['float32', 2, 3], list: ['int64', 4_000_000_000] };
+    const { list = [] } = rangesOf(inputs, [[opType, ['x', 'list'], ['y']]])('list');
+    assert.ok(list.length <= MOST_LISTED_VALUES);
+  });
+}
 
 test('an operator that is called like something that every object has reads values of the usual range', () => {
   for (const name of INHERITED_NAMES) {

@@ -1,3 +1,4 @@
+import { MOST_LISTED_VALUES } from '../../model/model.js';
 import { LENGTH_RULES } from './length-rules.js';
 import type { Fitting, FittingRules, OperatorUse } from './operator-use.js';
 import { PICTURE_RULES } from './picture-rules.js';
@@ -12,5 +13,7 @@ const RULES: ReadonlyMap<string, FittingRules> = new Map([...SHAPE_RULES, ...LEN
 export function fittingValues(index: number, use: OperatorUse): Fitting | undefined {
   const fitting = RULES.get(use.node.opType)?.[index]?.(use);
   if (fitting?.kind !== 'list') return fitting;
-  return fitting.values.length > 0 && fitting.values.every(Number.isFinite) ? fitting : undefined;
+  const { length } = fitting.values;
+  const isUsable = length > 0 && length <= MOST_LISTED_VALUES && fitting.values.every(Number.isFinite);
+  return isUsable ? fitting : undefined;
 }

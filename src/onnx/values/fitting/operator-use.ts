@@ -1,4 +1,4 @@
-import type { Node } from '../../model/model.js';
+import { MOST_LISTED_VALUES, type Node } from '../../model/model.js';
 
 /** An input of an operator whose values are made up, and the known facts about the values around it. */
 export interface OperatorUse {
@@ -35,14 +35,19 @@ export function indicesBelow(size: number | undefined): Fitting | undefined {
   return size === undefined ? undefined : { kind: 'range', low: 0, high: Math.max(0, size - 1) };
 }
 
-/** The numbers 0, 1, 2, ... */
-export function upTo(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => index);
+/** A list that a file asks for may be as long as its shapes say; a shorter one is repeated. */
+function lengthOf(count: number): number {
+  return Math.min(count, MOST_LISTED_VALUES);
 }
 
-/** The same number so many times. */
+/** The numbers 0, 1, 2, ..., up to {@link MOST_LISTED_VALUES} of them. */
+export function upTo(count: number): readonly number[] {
+  return Array.from({ length: lengthOf(count) }, (_, index) => index);
+}
+
+/** The same number so many times, up to {@link MOST_LISTED_VALUES} times. */
 export function times(count: number, value: number): readonly number[] {
-  return new Array<number>(count).fill(value);
+  return Array.from({ length: lengthOf(count) }, () => value);
 }
 
 /** An attribute that is a whole number. */
