@@ -1,3 +1,4 @@
+import { groupedBy } from '../../src/base/grouped-by.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /** One cut and one length of bricks, with what all exports have of it. */
@@ -14,12 +15,10 @@ export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'b
  * costs of each.
  */
 export function configurationsOf(exports: readonly Exported[], suite: readonly string[]): readonly Configuration[] {
-  const groups = new Map<string, Exported[]>();
-  for (const one of exports) {
-    if (!one.models.some(({ name }) => suite.includes(name))) continue;
-    const key = JSON.stringify([one.cut, one.granularity, one.batch, one.system.fingerprint]);
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
+  const ofSuite = exports.filter(({ models }) => models.some(({ name }) => suite.includes(name)));
+  const groups = groupedBy(ofSuite, ({ cut, granularity, batch, system }) => {
+    return JSON.stringify([cut, granularity, batch, system.fingerprint]);
+  });
   return [...groups.values()].map((group) => {
     const last = new Map<string, { readonly model: ExportedModel; readonly of: Exported }>();
     for (const of of group) for (const model of of.models) last.set(model.name, { model, of });
